@@ -173,7 +173,7 @@ def _check_network() -> list[CheckMessage]:
     except ValueError as exc:
         return [
             Error(
-                f"The network of commands cannot be understood: {exc}",
+                f"SANDBOX_NETWORK or SANDBOX_HOSTS is not valid: {exc}",
                 hint="SANDBOX_NETWORK is none, allow-list or open; SANDBOX_HOSTS are hosts with "
                 "commas between them.",
                 id="opencode_web.E009",
@@ -192,7 +192,7 @@ def _check_terminal_environment() -> list[CheckMessage]:
         pass
     return [
         Error(
-            "TERMINAL_ENVIRONMENT names no function that can be imported.",
+            "TERMINAL_ENVIRONMENT is not a function that can be imported.",
             hint="Write it like package.module.function, of a package that Python finds.",
             id="opencode_web.E010",
         )
@@ -214,7 +214,7 @@ def _check_team_creation() -> list[CheckMessage]:
 def _check_private_addresses() -> list[CheckMessage]:
     messages: list[CheckMessage] = [
         checks.Warning(
-            f"{name} is set, but has no effect any more.",
+            f"{name} is set, but no longer has any effect.",
             hint="Private addresses are closed unless they are listed: unset it, and name the "
             "hosts that are needed in ALLOWED_PRIVATE_ADDRESSES, such as localhost:11434, or "
             "under Operations, Private addresses.",
@@ -227,7 +227,7 @@ def _check_private_addresses() -> list[CheckMessage]:
     except ValueError as exc:
         messages.append(
             Error(
-                f"ALLOWED_PRIVATE_ADDRESSES cannot be understood: {exc}",
+                f"ALLOWED_PRIVATE_ADDRESSES is not valid: {exc}",
                 hint="Write host, host:port, an address, or a network such as 10.0.5.0/24:443, "
                 "with commas between them.",
                 id="opencode_web.E012",
@@ -239,8 +239,8 @@ def _check_private_addresses() -> list[CheckMessage]:
 def _check_config_env() -> list[CheckMessage]:
     messages: list[CheckMessage] = [
         Error(
-            f"CONFIG_ENV lists {name}, which the server reads for itself.",
-            hint="Take it out: settings of teams may name no variable of the server's own.",
+            f"CONFIG_ENV lists {name}, which is a setting of the server itself.",
+            hint="Remove it: team settings must not use variables of the server itself.",
             id="opencode_web.E013",
         )
         for name in settings.CONFIG_ENV
@@ -249,7 +249,7 @@ def _check_config_env() -> list[CheckMessage]:
     messages += [
         checks.Warning(
             f"CONFIG_ENV lists {name}, which is not set.",
-            hint="Set it for every process of this installation, or take it out.",
+            hint="Set it for every process of this installation, or remove it.",
             id="opencode_web.W014",
         )
         for name, value in settings.CONFIG_VALUES.items()

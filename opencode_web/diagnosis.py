@@ -111,10 +111,10 @@ def _live_messages() -> Iterator[Finding]:
     try:
         asyncio.run(_round_trip())
     except redis_errors(OSError, TimeoutError) as exc:
-        text = _first_line(exc) or "no message came back"
+        text = _first_line(exc) or "the test message did not arrive"
         yield Finding("live messages", False, True, f"{where}: {text}")
         return
-    yield Finding("live messages", True, True, f"{where}: a message went round")
+    yield Finding("live messages", True, True, f"{where}: a test message arrived")
 
 
 async def _round_trip() -> None:
@@ -137,7 +137,7 @@ def _worker() -> Iterator[Finding]:
     except redis_errors(OSError, BrokerError) as exc:
         yield Finding("worker", False, True, _first_line(exc))
         return
-    detail = f"{len(answers)} answer" if answers else "none answers: start one"
+    detail = f"{len(answers)} answer" if answers else "no worker responds: start one"
     yield Finding("worker", bool(answers), True, detail)
 
 

@@ -44,7 +44,7 @@ def create_installation(
     # Two first runs at once must not both find nobody.
     lock_until_commit(_LOCK)
     if only_first and User.objects.exists():
-        raise Conflict("This server has an owner already. Sign in instead.")
+        raise Conflict("This server already has an owner. Sign in instead.")
     user = create_user(email, name=name, password=password, is_operator=True, ip=ip)
     return create_workspace(user, team_name=team_name, ip=ip)
 

@@ -122,7 +122,7 @@ def _claim(
     key = request.headers[HEADER]
     if not _KEY.fullmatch(key):
         raise Invalid(
-            f"{HEADER} has 1 to 255 visible ASCII characters, such as a UUID.", kind="Headers"
+            f"{HEADER} must have 1 to 255 visible ASCII characters, such as a UUID.", kind="Headers"
         )
     caller = principal.token_id or f"user:{principal.user.pk}"
     claimed = claim_key(caller, key=key, digest=_digest(request), resumes=resumes)
@@ -159,7 +159,8 @@ def _replay(kept: KeptAnswer) -> HttpResponse:
     """Raises: Conflict when it was not kept."""
     if kept.withheld:
         raise Conflict(
-            f"This request was carried out before. Its answer was not kept: {kept.withheld}."
+            "This request has already been carried out. Its response was not kept: "
+            f"{kept.withheld}."
         )
     response = HttpResponse(kept.body, status=kept.status, content_type=kept.content_type or None)
     response[REPLAYED] = "true"

@@ -44,7 +44,7 @@ def require_operator(request: HttpRequest) -> None:
     principal = authenticate(request)
     principal.require(Scope.ADMIN)
     if not principal.user.is_superuser:
-        raise Forbidden("The metrics of this server are for its operators.")
+        raise Forbidden("Only operators can read the metrics of this server.")
 
 
 def _gauges() -> list[Gauge]:

@@ -33,7 +33,7 @@ def env_int(name: str, default: int) -> int:
     text = env(name, str(default))
     if not text.strip().isdecimal():
         # Nothing can start without settings, so every entry point ends with the same sentence.
-        raise SystemExit(f"{name} has to be a whole number, not {text!r}.")
+        raise SystemExit(f"{name} must be a whole number, not {text!r}.")
     return int(text)
 
 

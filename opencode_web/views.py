@@ -31,13 +31,13 @@ class SetupForm(forms.Form):
     )
     email = forms.EmailField(
         label=_("E-mail"),
-        help_text=_("You sign in with it. Nothing is sent to it."),
+        help_text=_("Used to sign in. No e-mail is sent to it."),
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
     password = forms.CharField(
         label=_("Password"),
         strip=False,
-        help_text=_("At least 10 characters, and no common word."),
+        help_text=_("At least 10 characters, not a common password."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     team_name = forms.CharField(
@@ -66,7 +66,7 @@ def setup(request: HttpRequest) -> HttpResponse:
     if not is_setup_key(key):
         count_attempt(Kind.SETUP, address=client_ip(request))
         raise Forbidden(
-            gettext("Open the address that the server printed in its terminal when it started.")
+            gettext("Open the setup address that the server printed in its terminal at startup.")
         )
     form = SetupForm(request.POST or None)
     if request.method == "POST":

@@ -22,7 +22,7 @@ _SCHEME = "https://"
 _STEP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.~-]{0,127}")
 _START = re.compile(rf"https://{_HOST.pattern}(?::\d{{1,5}})?(?:/{_STEP.pattern})*")
 _BAD_LABELS = gettext_noop(
-    "This is the first part of a host name: use letters, digits, hyphens and dots, without slashes."
+    "Enter the first part of a host name: letters, digits, hyphens and dots, without slashes."
 )
 _BAD_HOST = gettext_noop("Enter a host name such as acme.example.com, without https:// or a path.")
 _BAD_STEP = gettext_noop("Use letters, digits, dots, hyphens and underscores, without slashes.")
@@ -73,7 +73,7 @@ def _setting(template: str, place: re.Match[str]) -> Setting | None:
     return Setting(
         place[1],
         label_of(place[1]),
-        gettext_lazy("Part of the address of your account with this provider."),
+        gettext_lazy("Part of your account's address with this provider."),
         example,
         pattern,
         fault,

@@ -39,11 +39,11 @@ def check_base_url(url: str) -> str:
         raise RefusedAddress(_("This is not a valid address.")) from exc
     if parts.scheme not in _PORTS or not host:
         raise RefusedAddress(
-            _("The address has to start with http:// or https:// and name a host.")
+            _("The address must start with http:// or https:// and include a host.")
         )
     if parts.username is not None or parts.password is not None:
         raise RefusedAddress(
-            _("Leave user name and password out of the address; set the key below.")
+            _("Remove the user name and password from the address, and enter the key below.")
         )
     if host.rstrip(".").lower() in _NEVER_NAMES:
         raise RefusedAddress(_("This address belongs to the cloud host's metadata service."))

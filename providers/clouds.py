@@ -22,17 +22,17 @@ from providers.llm.sign_in.clouds.entra import BAD_TENANT
 from providers.llm.sign_in.clouds.entra import TENANT as TENANT_PATTERN
 
 _BAD_VERSION = gettext_noop(
-    "This is no version of Azure's API: it looks like 2025-04-01-preview, or is v1 or preview."
+    "Enter an Azure API version such as 2025-04-01-preview, or v1 or preview."
 )
-_BAD_CLIENT = gettext_noop("This is no id of an application: it has letters, digits and hyphens.")
+_BAD_CLIENT = gettext_noop("Enter an application ID. It has letters, digits and hyphens.")
 # Names of secrets and settings from which access tokens are made.
 KEY_FILE, CLIENT_SECRET, PROFILE = "serviceAccount", "clientSecret", "profile"
 TENANT, CLIENT = "tenantId", "clientId"
 _BAD_PROJECT = gettext_noop(
-    "This is no id of a project: it consists of letters, digits and hyphens, like my-project-123."
+    "Enter a project ID such as my-project-123. It has letters, digits and hyphens."
 )
 _BAD_LOCATION = gettext_noop(
-    "This is no location of Vertex AI: it is global, us, eu or a region such as us-central1."
+    "Enter a Vertex AI location: global, us, eu or a region such as us-central1."
 )
 _AZURE_ADDRESS = re.compile(
     rf"https://({RESOURCE_NAME.pattern})\.openai\.azure\.com(?:/openai(?:/v1)?)?"
@@ -109,9 +109,11 @@ class Cloud:
             if one.name in kept and not one.pattern.fullmatch(kept[one.name])
         }
         if key and not self.takes_key:
-            found["key"] = _("It takes no API key. Give it: {names}.").format(names=self._wanted())
+            found["key"] = _("This provider does not use an API key. Enter: {names}.").format(
+                names=self._wanted()
+            )
         elif key and any(secrets.values()):
-            found["key"] = _("Give either an API key or the other secrets, not both.")
+            found["key"] = _("Enter either an API key or the other secrets, not both.")
         ways = {one.way for one in self.secrets if secrets.get(one.name)}
         for way in ways:
             given = {**kept, **secrets}
@@ -120,11 +122,14 @@ class Cloud:
             names = ", ".join(str(one.label) for one in needed)
             lacking = [one.name for one in needed if not given.get(one.name)]
             found |= {
-                name: _("Give them together: {names}.").format(names=names) for name in lacking
+                name: _("These are required together: {names}.").format(names=names)
+                for name in lacking
             }
         if len(ways) > 1:
             one = next(one for one in self.secrets if secrets.get(one.name))
-            found[one.name] = _("Give only one of these: {names}.").format(names=self._wanted(ways))
+            found[one.name] = _("Enter only one of these: {names}.").format(
+                names=self._wanted(ways)
+            )
         return found
 
     def _wanted(self, ways: Collection[str] = ()) -> str:
@@ -140,15 +145,15 @@ def _belongs(one: Setting | SecretPart, way: str) -> bool:
 _ACCESS_TOKEN = SecretPart(
     "accessToken",
     gettext_lazy("Access token"),
-    gettext_lazy("As gcloud auth print-access-token says it. Google lets one count for an hour."),
+    gettext_lazy("The output of gcloud auth print-access-token. It is valid for one hour."),
     way="token",
 )
 _KEY_FILE = SecretPart(
     KEY_FILE,
     gettext_lazy("Key file"),
     gettext_lazy(
-        "The whole JSON of a service account, or of the application default credentials of gcloud. "
-        "Tokens are made of it as they are needed."
+        "The complete JSON of a service account, or of gcloud's application default "
+        "credentials. Access tokens are created from it as needed."
     ),
     way="file",
 )
@@ -156,7 +161,7 @@ _VERTEX = (
     Setting(
         "project",
         gettext_lazy("Project"),
-        gettext_lazy("The id of the Google Cloud project."),
+        gettext_lazy("The ID of the Google Cloud project."),
         "my-project-123",
         PROJECT,
         _BAD_PROJECT,
@@ -177,7 +182,7 @@ _CLOUDS = {
             Setting(
                 "region",
                 gettext_lazy("Region"),
-                gettext_lazy("The region of AWS where the models run, such as us-east-1."),
+                gettext_lazy("The AWS region where the models run, such as us-east-1."),
                 "us-east-1",
                 REGION,
                 BAD_REGION,
@@ -186,24 +191,26 @@ _CLOUDS = {
         (
             SecretPart(
                 "accessKeyId",
-                gettext_lazy("Access key id"),
-                gettext_lazy("Of AWS, such as AKIA… Not needed with an API key of Bedrock."),
+                gettext_lazy("Access key ID"),
+                gettext_lazy("From AWS, such as AKIA… Not needed with a Bedrock API key."),
             ),
             SecretPart(
                 "secretAccessKey",
                 gettext_lazy("Secret access key"),
-                gettext_lazy("The one that belongs to the access key id."),
+                gettext_lazy("The secret that belongs to the access key ID."),
             ),
             SecretPart(
                 "sessionToken",
                 gettext_lazy("Session token"),
-                gettext_lazy("Only with temporary credentials, which begin with ASIA…"),
+                gettext_lazy("Only for temporary credentials, which start with ASIA…"),
                 is_needed=False,
             ),
             SecretPart(
                 PROFILE,
                 gettext_lazy("Profile"),
-                gettext_lazy("Of the AWS configuration of this server, which it then acts as."),
+                gettext_lazy(
+                    "A profile in this server's AWS configuration. Requests use its credentials."
+                ),
                 way="profile",
                 is_of_host=True,
             ),
@@ -215,7 +222,7 @@ _CLOUDS = {
             Setting(
                 "resourceName",
                 gettext_lazy("Resource name"),
-                gettext_lazy("The first part of its address: acme of acme.openai.azure.com."),
+                gettext_lazy("The first part of the address: acme in acme.openai.azure.com."),
                 "acme",
                 RESOURCE_NAME,
                 BAD_RESOURCE,
@@ -223,7 +230,7 @@ _CLOUDS = {
             Setting(
                 "apiVersion",
                 gettext_lazy("API version"),
-                gettext_lazy("Such as 2025-04-01-preview. Else v1."),
+                gettext_lazy("Such as 2025-04-01-preview. Defaults to v1."),
                 "v1",
                 re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*"),
                 _BAD_VERSION,
@@ -232,7 +239,9 @@ _CLOUDS = {
             Setting(
                 TENANT,
                 gettext_lazy("Tenant"),
-                gettext_lazy("Of Microsoft Entra, for an application that asks in place of a key."),
+                gettext_lazy(
+                    "The Microsoft Entra tenant, if an application is used instead of an API key."
+                ),
                 "contoso.onmicrosoft.com",
                 TENANT_PATTERN,
                 BAD_TENANT,
@@ -241,8 +250,8 @@ _CLOUDS = {
             ),
             Setting(
                 CLIENT,
-                gettext_lazy("Application id"),
-                gettext_lazy("The client id of the application."),
+                gettext_lazy("Application ID"),
+                gettext_lazy("The client ID of the application."),
                 "11111111-2222-3333-4444-555555555555",
                 re.compile(r"[A-Za-z0-9-]{1,100}"),
                 _BAD_CLIENT,
@@ -254,7 +263,7 @@ _CLOUDS = {
             SecretPart(
                 CLIENT_SECRET,
                 gettext_lazy("Client secret"),
-                gettext_lazy("Of the application, in place of an API key."),
+                gettext_lazy("The client secret of the application, instead of an API key."),
                 way="entra",
             ),
         ),
@@ -270,7 +279,7 @@ _CLOUDS = {
             Setting(
                 "accountId",
                 gettext_lazy("Account ID"),
-                gettext_lazy("As the dashboard of Cloudflare shows it."),
+                gettext_lazy("Shown in the Cloudflare dashboard."),
                 "0123456789abcdef0123456789abcdef",
                 re.compile(ACCOUNT),
                 BAD_ACCOUNT,
@@ -291,7 +300,7 @@ _CLOUDS = {
             Setting(
                 "project",
                 gettext_lazy("Project ID"),
-                gettext_lazy("Of the watsonx.ai project whose models are called."),
+                gettext_lazy("The watsonx.ai project whose models are used."),
                 "6d1e9b3a-0000-4000-8000-000000000000",
                 re.compile(r"[A-Za-z0-9-]{1,100}"),
                 _BAD_PROJECT,
@@ -299,7 +308,7 @@ _CLOUDS = {
             Setting(
                 "region",
                 gettext_lazy("Region"),
-                gettext_lazy("Where it runs, such as eu-de. Otherwise us-south."),
+                gettext_lazy("Such as eu-de. Defaults to us-south."),
                 "us-south",
                 REGION,
                 BAD_REGION,
@@ -331,7 +340,7 @@ def checked_connection(
     """
     if cloud is None:
         if any(connection.values()) or any(secrets.values()):
-            raise Invalid(_("This provider takes an address and a key, and nothing else."))
+            raise Invalid(_("This provider only needs an address and a key."))
         return {}
     if faults := cloud.faults(connection, key=key, secrets=secrets):
         raise Invalid(" ".join(dict.fromkeys(faults.values())))

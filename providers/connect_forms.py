@@ -33,7 +33,7 @@ class AccountForm(forms.Form):
     key = KeyField(
         label=_("API key"),
         required=False,
-        help_text=_("Stored encrypted, and never shown again."),
+        help_text=_("Stored encrypted and never shown again."),
     )
 
     def __init__(
@@ -54,7 +54,7 @@ class AccountForm(forms.Form):
         if takes_address and self.asked is None:
             self.fields["base_url"] = address_field(
                 required=False,
-                help_text=_("Only to reach it through a gateway. Otherwise leave it empty."),
+                help_text=_("Only needed with a gateway. Otherwise, leave it empty."),
             )
 
     def clean(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class AccountForm(forms.Form):
             if name not in self.errors:
                 self.add_error(name, gettext(MISSING))
         if not data.get("key") and not any(given["secrets"].values()) and not self.errors:
-            self.add_error(None, _("Give the key of the account, or the secrets in its place."))
+            self.add_error(None, _("Enter the account's key, or the secrets that replace it."))
 
     def _check_answers(self, method: Method, data: dict[str, Any]) -> None:
         try:
@@ -136,13 +136,13 @@ def _asked_with_key(provider_id: str) -> Method | None:
 class ServerForm(forms.Form):
     """A server that speaks Chat Completions, by its address."""
 
-    base_url = address_field(help_text=_("Where /chat/completions and /models are found."))
-    key = KeyField(required=False, help_text=_("If the server asks for one. Stored encrypted."))
+    base_url = address_field(help_text=_("The address before /chat/completions and /models."))
+    key = KeyField(required=False, help_text=_("If the server requires one. Stored encrypted."))
     name = forms.CharField(
         label=_("Name"),
         max_length=100,
         required=False,
-        help_text=_("How it is shown. By default the host of its address."),
+        help_text=_("The display name. Defaults to the host of the address."),
     )
 
     def to_arguments(self) -> dict[str, Any]:

@@ -55,12 +55,12 @@ def update_connection(
     locked = lock_provider(row)
     cloud = row_cloud(locked)
     if cloud is None:
-        raise Invalid(_("This provider takes an address and a key, and nothing else."))
+        raise Invalid(_("This provider only needs an address and a key."))
     before = account_place(locked)
     after = checked_connection(cloud, connection, key=key, secrets=secrets)
     if seen is not None and cloud.kept(seen) != before:
         raise Conflict(
-            _("The connection of %(name)s has changed. Check it, then save again.")
+            _("The connection settings of %(name)s have changed. Check them, then save again.")
             % {"name": locked.name}
         )
     if resource_of(locked.base_url) not in ("", after.get("resourceName", "")):

@@ -106,7 +106,7 @@ def forget_prefetched(row: ProviderConfig) -> None:
 def _check_text(key: str) -> None:
     check_reference(key)
     if not key or not is_secret_text(key, max_chars=MAX_KEY_CHARS):
-        raise Invalid(_("This is not a key: it must be printable text without line breaks."))
+        raise Invalid(_("A key must be printable text without line breaks."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def put_account(
     """
     given = {name: value.strip() for name, value in secrets.items() if value.strip()}
     if PROFILE in given and not row.is_of_instance:
-        raise Invalid(_("Only operators can have this server act as its own AWS profile."))
+        raise Invalid(_("Only operators can use the AWS profiles of this server."))
     if KEY_FILE in given:
         given[KEY_FILE] = _checked_key_file(given[KEY_FILE])
     for value in given.values():
@@ -218,15 +218,15 @@ def open_credential(credential: Credential, *, name: str) -> Picked:
     except NotGiven as exc:
         raise Invalid(
             _(
-                "The key of {name} is the variable {variable}, which the operators of this server "
-                "no longer list in CONFIG_ENV. Ask one, or set another key."
+                "The key of {name} comes from the variable {variable}, which is no longer listed "
+                "in CONFIG_ENV. Ask an operator, or enter another key."
             ).format(name=name, variable=exc.name)
         ) from exc
     except DecryptionError as exc:
         raise Invalid(
             _(
-                "The key of {name} cannot be read with this server's SECRET_KEY. Set it "
-                "again under Team settings → Models."
+                "The key of {name} cannot be read with this server's SECRET_KEY. Enter it again "
+                "under Team settings → Models."
             ).format(name=name)
         ) from exc
     return replace(
@@ -293,8 +293,8 @@ def check_reference(key: str) -> None:
     if not VARIABLE.fullmatch(key):
         raise Invalid(
             _(
-                "Give the key itself, or {env:NAME} alone for a variable that the operators of "
-                "this server have listed. A key cannot come from a file."
+                "Enter the key itself, or {env:NAME} alone for a variable that this server's "
+                "operators have listed. A key cannot come from a file."
             )
         )
     try:
@@ -302,8 +302,8 @@ def check_reference(key: str) -> None:
     except NotGiven as exc:
         raise Invalid(
             _(
-                "The operators of this server have not listed {variable} in CONFIG_ENV. Ask one, "
-                "or give the key itself; it is stored encrypted."
+                "The variable {variable} is not listed in this server's CONFIG_ENV. Ask an "
+                "operator, or enter the key itself; it is stored encrypted."
             ).format(variable=exc.name)
         ) from exc
 

@@ -16,19 +16,19 @@ from providers.llm.sign_in import methods_of
 # What most people look for, in this order, and what it is.
 _POPULAR = {
     "anthropic": gettext_noop("Claude models"),
-    "openai": gettext_noop("GPT models, by key or with a ChatGPT plan"),
+    "openai": gettext_noop("GPT models, with an API key or a ChatGPT plan"),
     "google": gettext_noop("Gemini models"),
-    "github-copilot": gettext_noop("Models of several vendors with a Copilot plan"),
-    "openrouter": gettext_noop("Models of many vendors with one key"),
+    "github-copilot": gettext_noop("Models of several vendors, with a Copilot plan"),
+    "openrouter": gettext_noop("Models of many vendors, with one key"),
     "amazon-bedrock": gettext_noop("Models of several vendors in your AWS account"),
     "azure": gettext_noop("OpenAI models and others in your Azure account"),
     "google-vertex": gettext_noop("Gemini models in your Google Cloud project"),
     "google-vertex-anthropic": gettext_noop("Claude models in your Google Cloud project"),
-    "opencode": gettext_noop("Models that the OpenCode team has tested for coding"),
-    "xai": gettext_noop("Grok models, by key or with a SuperGrok plan"),
+    "opencode": gettext_noop("Models tested for coding by the OpenCode team"),
+    "xai": gettext_noop("Grok models, with an API key or a SuperGrok plan"),
     "mistral": gettext_noop("Mistral, Devstral and Codestral models"),
     "deepseek": gettext_noop("DeepSeek models"),
-    "groq": gettext_noop("Open models with fast answers"),
+    "groq": gettext_noop("Open models with fast responses"),
 }
 
 
@@ -76,7 +76,7 @@ def load_directory(
     found = [one for one in usable if one.matches(words)]
     unusable = [
         *(
-            Entry(one.id, one.name, "", reason=_("It has an address of its own. Ask an admin."))
+            Entry(one.id, one.name, "", reason=_("Needs a custom address. Ask an admin."))
             for one in closed
         ),
         *(Entry(one.id, one.name, "", reason=one.reason) for one in unusable_providers()),

@@ -27,14 +27,16 @@ class AddressForm(forms.Form):
     base_url = address_field(
         required=False,
         show_hidden_initial=True,
-        help_text=_("Changing the host removes the key, because a key is bound to its address."),
+        help_text=_("Changing the host removes the key, because a key is tied to its address."),
     )
 
 
 class KeyForm(forms.Form):
     """A key, and what people call it where an account has several."""
 
-    key = KeyField(help_text=_("Stored encrypted. It is never shown again, only replaced."))
+    key = KeyField(
+        help_text=_("Stored encrypted. You can replace it, but it is never shown again.")
+    )
     label = forms.CharField(label=_("Label"), max_length=100, required=False)
 
 
@@ -42,7 +44,7 @@ class KeyLimitsForm(forms.Form):
     """How much a key may be used."""
 
     max_calls = forms.IntegerField(
-        label=_("Calls at once"), min_value=1, max_value=10_000, required=False
+        label=_("Concurrent calls"), min_value=1, max_value=10_000, required=False
     )
     tokens_per_minute = forms.IntegerField(
         label=_("Tokens per minute"), min_value=1, max_value=2_000_000_000, required=False

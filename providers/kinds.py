@@ -20,5 +20,8 @@ class ProviderKind(StrEnum):
 class Obstacle(TextChoices):
     """Why a provider of the catalog cannot be set up by its name."""
 
-    ADDRESS = "address", _("The catalog has no address for it. Add it as an own server.")
-    WIRE = "wire", _("It has an interface of its own, which this server does not speak.")
+    ADDRESS = (
+        "address",
+        _("The catalog has no address for this provider. Add it as your own server."),
+    )
+    WIRE = "wire", _("The API of this provider is not supported.")

@@ -42,26 +42,32 @@ class FactsForm(forms.Form):
         min_value=1_000,
         max_value=100_000_000,
         initial=128_000,
-        help_text=_("How much it can read; the conversation is summarised before this is full."),
+        help_text=_(
+            "How much the model can read. The conversation is compacted before this limit is "
+            "reached."
+        ),
     )
     output = forms.IntegerField(
         label=_("Output tokens"),
         min_value=100,
         max_value=10_000_000,
         initial=16_000,
-        help_text=_("The longest answer."),
+        help_text=_("The maximum length of a response."),
     )
     input_price = _price(
-        _("Price of a million tokens read"),
-        help_text=_("In US dollars, 0 if it is free. A budget can hold only models with a price."),
+        _("Input price"),
+        help_text=_(
+            "In US dollars per million tokens, 0 if free. Budgets can only limit models with a "
+            "price."
+        ),
     )
-    output_price = _price(_("Price of a million tokens written"))
-    cache_read_price = _price(_("Price of a million tokens from the cache"))
-    cache_write_price = _price(_("Price of a million tokens into the cache"))
-    tools = forms.BooleanField(label=_("It can call tools"), required=False, initial=True)
-    reasoning = forms.BooleanField(label=_("It can reason before it answers"), required=False)
-    images = forms.BooleanField(label=_("It can see pictures"), required=False)
-    pdf = forms.BooleanField(label=_("It can read PDF files"), required=False)
+    output_price = _price(_("Output price"))
+    cache_read_price = _price(_("Cache read price"))
+    cache_write_price = _price(_("Cache write price"))
+    tools = forms.BooleanField(label=_("Can call tools"), required=False, initial=True)
+    reasoning = forms.BooleanField(label=_("Can think before responding"), required=False)
+    images = forms.BooleanField(label=_("Can read images"), required=False)
+    pdf = forms.BooleanField(label=_("Can read PDF files"), required=False)
 
     def __init__(self, data: Any = None, *, model: Model | None = None) -> None:
         super().__init__(data, initial=_facts_of(model) if model else None)
@@ -76,7 +82,7 @@ class FactsForm(forms.Form):
         given = {name: data.get(name) is not None for name in ("input_price", "output_price")}
         for name, is_given in given.items():
             if not is_given and any(given.values()) and name not in self.errors:
-                self.add_error(name, _("Give both prices, or neither."))
+                self.add_error(name, _("Enter both prices or neither."))
         return data
 
     @property
@@ -137,9 +143,9 @@ class ModelForm(FactsForm):
     field_order = ("id",)
 
     id = forms.CharField(
-        label=_("Model id"),
+        label=_("Model ID"),
         max_length=200,
-        help_text=_("As the server names it, for example qwen3-coder:30b."),
+        help_text=_("The name used by the server, for example qwen3-coder:30b."),
     )
 
     def to_override(self) -> JsonObject:
@@ -158,8 +164,8 @@ class OptionsForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 5, "class": "mono", "spellcheck": "false"}),
         help_text=_(
-            "A JSON object with the options of the AI SDK, as in opencode.json; the variants above "
-            "show what such options look like. Empty means the standard options."
+            "A JSON object with AI SDK options, as in opencode.json. The variants above show "
+            "examples. Leave it empty for the standard options."
         ),
     )
 

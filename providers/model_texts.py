@@ -90,7 +90,7 @@ def price_rows(model: Model) -> list[PriceRow]:
     """Returns: the price, and that of longer prompts; nothing where no price is known."""
     if not is_priced(model.cost):
         return []
-    base = _price_row(_("Usual price"), model.cost.base)
+    base = _price_row(_("Standard price"), model.cost.base)
     return [base] + [
         _price_row(
             _("Prompts over %(size)s tokens") % {"size": tokens(tier.above_tokens)}, tier.price
@@ -115,7 +115,7 @@ def _price_row(label: str, price: Price) -> PriceRow:
 def variant_label(name: str) -> str:
     """What people read for an amount of thinking; the empty one is the model's own."""
     known = {
-        "": _("Usual thinking"),
+        "": _("Default thinking"),
         "low": _("Low"),
         "medium": _("Medium"),
         "high": _("High"),

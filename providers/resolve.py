@@ -120,7 +120,7 @@ def parse_ref(text: str, *, variant: str | None = None) -> ModelRef:
     """Read `provider/model`; a model's own id may hold slashes. Raises: Invalid."""
     provider_id, slash, model_id = text.partition("/")
     if not (provider_id and slash and model_id):
-        raise Invalid(f"A model is named provider/model, not {text!r}.")
+        raise Invalid(f"Models are named provider/model, not {text!r}.")
     return ModelRef(provider_id, model_id, variant)
 
 

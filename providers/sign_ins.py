@@ -51,10 +51,12 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 OWN_NOT_ALLOWED = gettext_noop(
-    "This team does not let members use accounts of their own. An admin can allow it under "
-    "Team settings → Models."
+    "This team does not allow members to use their own accounts. An admin can change "
+    "this under Team settings → Models."
 )
-_NOT_OFFERED = gettext_noop("{provider} has no such way to sign in. Set an API key instead.")
+_NOT_OFFERED = gettext_noop(
+    "{provider} does not support this way to sign in. Set an API key instead."
+)
 
 
 def begin_sign_in(

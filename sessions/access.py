@@ -214,7 +214,7 @@ def access_terminal(
         raise NotFound("Terminal", terminal_id)
     team = access_principal_team(principal, terminal.project.team_id, need=need)
     if own and terminal.creator_id != principal.user.pk:
-        raise Forbidden(_("A terminal shows what it shows to its own person only."))
+        raise Forbidden(_("Only the owner of a terminal can see its output."))
     return TerminalAccess(terminal, team, principal)
 
 

@@ -31,7 +31,7 @@ def check_times(cron: str, zone: str) -> str:
         raise Invalid(
             _(
                 "A schedule has five fields: minute, hour, day of the month, month, day of the "
-                "week. For example “30 6 * * 1-5”."
+                "week. For example: “30 6 * * 1-5”."
             ),
             field="cron",
         )
@@ -39,13 +39,15 @@ def check_times(cron: str, zone: str) -> str:
     try:
         first = list(islice(_moments(cron, zone, _SAMPLE), _LOOKED_AT))
     except CronSimError as exc:
-        raise Invalid(_("This is no schedule: {why}.").format(why=exc), field="cron") from exc
+        raise Invalid(
+            _("This schedule is not valid: {why}.").format(why=exc), field="cron"
+        ) from exc
     if not first:
-        raise Invalid(_("There is no such day, so it would never run."), field="cron")
+        raise Invalid(_("This date does not exist, so the schedule would never run."), field="cron")
     if any(after - before < MIN_INTERVAL for before, after in pairwise(first)):
         minutes = int(MIN_INTERVAL.total_seconds() // 60)
         raise Invalid(
-            _("A schedule runs every {minutes} minutes at most.").format(minutes=minutes),
+            _("A schedule can run every {minutes} minutes at most.").format(minutes=minutes),
             field="cron",
         )
     return cron
@@ -72,8 +74,10 @@ def zone_of(name: str) -> ZoneInfo:
         if name in zone_names():
             return ZoneInfo(name)
     except ZoneInfoNotFoundError as exc:
-        raise Invalid(_("This server does not know the time zone."), field="timezone") from exc
-    raise Invalid(_("There is no such time zone. One is called “Europe/Berlin”."), field="timezone")
+        raise Invalid(_("This server does not support the time zone."), field="timezone") from exc
+    raise Invalid(
+        _("This time zone does not exist. Use a name such as “Europe/Berlin”."), field="timezone"
+    )
 
 
 @lru_cache

@@ -31,7 +31,7 @@ def decode_data_url(url: str) -> bytes:
     """Raises: Invalid when it is not a data: URL, is broken, or holds more than 20 MiB."""
     head, comma, body = url.partition(",")
     if not head.startswith("data:") or not comma:
-        raise Invalid("A file has to come as a data: URL or as file:// inside the project.")
+        raise Invalid("A file must be a data: URL or a file:// URL inside the project.")
     try:
         raw = (
             base64.b64decode(body, validate=True)
@@ -42,7 +42,7 @@ def decode_data_url(url: str) -> bytes:
         raise Invalid("The file's data: URL is not valid base64.") from exc
     if len(raw) > MAX_FILE_BYTES:
         raise Invalid(
-            _("A file has at most {size} MiB.").format(size=MAX_FILE_BYTES // 1024 // 1024)
+            _("A file can have at most {size} MiB.").format(size=MAX_FILE_BYTES // 1024 // 1024)
         )
     return raw
 
@@ -83,7 +83,7 @@ def _checked(part: FilePart, raw: bytes) -> FilePart:
     found = attachment_mime(raw[:16])
     if found is None:
         raise Invalid(
-            _("{name} is not the {kind} that it is said to be.").format(
+            _("The content of {name} does not match its type ({kind}).").format(
                 name=part.filename or _("The file"), kind=part.mime
             )
         )

@@ -66,8 +66,8 @@ def forge_of(publishing: Publishing) -> Forge:
     token = token_of(publishing)
     if not token:
         raise ForgeError(
-            "The project has no access token for its forge. An admin sets one under Publishing on "
-            "the project's page."
+            "The project has no access token for its forge. An admin can set one under "
+            "Publishing on the project's page."
         )
     return open_forge(
         publishing.kind, api_url=publishing.api_url, path=publishing.path, token=token

@@ -97,7 +97,7 @@ def require_role(access: TeamAccess, need: Role | None) -> None:
     if not access.sees_work:
         raise WorkUnseen(access)
     raise Forbidden(
-        _("This needs the role %(needed)s in %(team)s; yours is %(role)s.")
+        _("This requires the role %(needed)s in %(team)s. Your role is %(role)s.")
         % {"needed": need.noun, "team": access.team.name, "role": access.role.noun}
     )
 
@@ -110,8 +110,8 @@ class WorkUnseen(NotFound):
     def __init__(self, access: TeamAccess) -> None:
         super().__init__("Page")
         self.message = _(
-            "There is nothing for you at this address: your role in %(team)s is %(role)s, which "
-            "sees usage, budgets and members, and no sessions or settings."
+            "Your role in %(team)s is %(role)s. It gives access to usage, budgets and members, "
+            "but not to sessions or settings."
         ) % {"team": access.team.name, "role": access.role.noun}
         self.args = (self.message,)
 

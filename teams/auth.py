@@ -48,7 +48,7 @@ class Principal:
     def require(self, scope: Scope) -> None:
         """Raises: Forbidden when the token was not made for this."""
         if scope not in self.scopes:
-            raise Forbidden(f"This API token lacks the scope {scope.value}.")
+            raise Forbidden(f"This API token does not have the scope {scope.value}.")
 
 
 def authenticate_header(authorization: str, *, ip: str | None = None) -> Principal | None:

@@ -35,8 +35,8 @@ def _session_amount() -> forms.DecimalField:
     return forms.DecimalField(
         label=gettext_lazy("For one session"),
         help_text=gettext_lazy(
-            "With its sub-agents and however long it lasts. Then it waits until an admin lets it "
-            "cost as much again."
+            "For the whole session, including its sub-agents. At the limit, the session waits "
+            "until an admin allows the same amount again."
         ),
         required=False,
         min_value=Decimal(1).scaleb(-_SESSION_PLACES),
@@ -54,17 +54,17 @@ class BudgetForm(forms.Form):
 
     team = _amount(
         label=gettext_lazy("For the whole team"),
-        help_text=gettext_lazy("In US dollars for a month. Empty: no limit."),
+        help_text=gettext_lazy("In US dollars per month. Leave it empty for no limit."),
     )
     each = _amount(
         label=gettext_lazy("For each member"),
-        help_text=gettext_lazy("For everybody who has no budget of their own below."),
+        help_text=gettext_lazy("For members without a budget of their own below."),
     )
     session = _session_amount()
     allows_unpriced = forms.BooleanField(
         label=gettext_lazy("Allow models without a known price"),
         help_text=gettext_lazy(
-            "Their cost is not counted. Otherwise they are refused while a budget is set."
+            "Their cost is not counted. Without this, they cannot be used while a budget is set."
         ),
         required=False,
     )

@@ -66,7 +66,9 @@ class TeamForm(forms.Form):
     slug = forms.SlugField(
         label=_("Address"),
         max_length=40,
-        help_text=_("Part of every link of this team. Links with the old address stop working."),
+        help_text=_(
+            "Part of every link of this team. Links with the old address will stop working."
+        ),
     )
 
 
@@ -90,7 +92,7 @@ class DeleteTeamForm(forms.Form):
     """The address, typed."""
 
     confirm = forms.CharField(
-        label=_("Address of the team"), widget=forms.TextInput(attrs={"autocomplete": "off"})
+        label=_("Team address"), widget=forms.TextInput(attrs={"autocomplete": "off"})
     )
 
 
@@ -107,10 +109,10 @@ class InviteForm(forms.Form):
     email = forms.EmailField(
         label=_("E-mail"),
         required=False,
-        help_text=_("When given, only the person with this address can use the link."),
+        help_text=_("If set, only the person with this address can use the link."),
     )
     days = forms.IntegerField(
-        label=_("Valid for days"),
+        label=_("Valid for (days)"),
         min_value=1,
         max_value=MAX_LIFETIME.days,
         initial=DEFAULT_LIFETIME.days,
@@ -138,7 +140,7 @@ class AcceptForm(forms.Form):
         label=_("Password"),
         strip=False,
         widget=_NEW_PASSWORD,
-        help_text=_("At least 10 characters, and no common word."),
+        help_text=_("At least 10 characters, not a common password."),
     )
 
     def __init__(self, data: Any = None, *, email: str) -> None:  # Django's own shape
@@ -211,7 +213,7 @@ class PasswordForm(forms.Form):
     """A new password, given by somebody who knows the present one."""
 
     current = forms.CharField(
-        label=_("Present password"),
+        label=_("Current password"),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
@@ -219,7 +221,7 @@ class PasswordForm(forms.Form):
         label=_("New password"),
         strip=False,
         widget=_NEW_PASSWORD,
-        help_text=_("At least 10 characters, and no common word."),
+        help_text=_("At least 10 characters, not a common password."),
     )
 
     def __init__(
@@ -234,7 +236,7 @@ class PasswordForm(forms.Form):
         current: str = self.cleaned_data["current"]
         count_attempt(Kind.PASSWORD, address=self.ip, account=self.user.email)
         if not self.user.check_password(current):
-            raise forms.ValidationError(_("This is not your present password."))
+            raise forms.ValidationError(_("This is not your current password."))
         forgive_attempt(Kind.PASSWORD, address=self.ip, account=self.user.email)
         return current
 
@@ -250,10 +252,10 @@ class NotificationsForm(forms.Form):
     """What browsers tell of while nobody looks at the page. Its fields are those of `NOTICES`
     and `SOUNDS`."""
 
-    asks = _notice(_("An agent needs somebody"), sound=False)
+    asks = _notice(_("An agent needs a response"), sound=False)
     ends = _notice(_("A turn has ended"), sound=False)
     fails = _notice(_("A turn has failed"), sound=False)
-    sound_asks = _notice(_("An agent needs somebody"), sound=True)
+    sound_asks = _notice(_("An agent needs a response"), sound=True)
     sound_ends = _notice(_("A turn has ended"), sound=True)
     sound_fails = _notice(_("A turn has failed"), sound=True)
 
@@ -297,5 +299,5 @@ class AuditForm(forms.Form):
         data: dict[str, Any] = super().clean() or {}
         since, until = data.get("since"), data.get("until")
         if since and until and until < since:
-            self.add_error("until", _("This is before the first day."))
+            self.add_error("until", _("This is before the start date."))
         return data

@@ -91,7 +91,7 @@ def people_rows(access: TeamAccess, people: list[Membership], *, sort: str) -> l
 
 def _day(day: date | None) -> str:
     if day is None:
-        return _("not yet")
+        return _("never")
     age = (timezone.now().date() - day).days
     if age <= 0:
         return _("today")

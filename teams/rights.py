@@ -30,37 +30,42 @@ class Right:
 # Who may more stands behind.
 ROLES = (Role.VIEWER, Role.MEMBER, Role.BILLING, Role.ADMIN, Role.OWNER)
 RIGHTS = (
-    Right("read", Role.VIEWER, _("Read sessions, changes, files and the settings of the team.")),
-    Right("work", Role.MEMBER, _("Start sessions, write to agents, stop them and go on.")),
+    Right("read", Role.VIEWER, _("Read sessions, changes, files and team settings.")),
+    Right("work", Role.MEMBER, _("Start, prompt, stop and continue sessions.")),
     Right(
         "answer",
         Role.MEMBER,
-        _("Answer what agents ask, and take back what they were allowed for good."),
+        _("Answer requests of agents and revoke saved permissions."),
     ),
     Right("sessions", Role.MEMBER, _("Rename, archive and delete sessions.")),
     Right("history", Role.MEMBER, _("Fork sessions, roll them back and delete turns.")),
-    Right("review", Role.MEMBER, _("Comment on changes and send the comments to the agent.")),
+    Right("review", Role.MEMBER, _("Comment on changes and send comments to the agent.")),
     Right("publish", Role.MEMBER, _("Commit, merge, push and open pull requests.")),
-    Right("terminals", Role.MEMBER, _("Open terminals in the folders of projects.")),
-    Right("projects", Role.MEMBER, _("Create projects, clone them and import sessions.")),
-    Right("schedules", Role.MEMBER, _("Plan sessions that start by themselves.")),
-    Right("usage", Role.BILLING, _("See what others spend; everybody sees their own.")),
-    Right("budgets", Role.BILLING, _("Set the budgets of the team and of its members.")),
-    Right("others", Role.ADMIN, _("Change what others have queued, planned or shared.")),
+    Right("terminals", Role.MEMBER, _("Open terminals in project folders.")),
+    Right("projects", Role.MEMBER, _("Create and clone projects, and import sessions.")),
+    Right("schedules", Role.MEMBER, _("Schedule sessions.")),
+    Right("usage", Role.BILLING, _("See what others spend. Everyone can see their own spending.")),
+    Right("budgets", Role.BILLING, _("Set the budgets of the team and its members.")),
+    Right("others", Role.ADMIN, _("Change messages, schedules and links of other members.")),
     Right(
         "set_up",
         Role.ADMIN,
-        _("Set up projects, their secrets and network, trust repositories, and delete projects."),
+        _(
+            "Set up projects with their secrets and network, trust repositories and delete "
+            "projects."
+        ),
     ),
-    Right("models", Role.ADMIN, _("Set up providers, their keys and their models.")),
+    Right("models", Role.ADMIN, _("Set up providers with their keys and models.")),
     Right(
         "agents",
         Role.ADMIN,
-        _("Change rules, commands, agents, skills, network, web search and sharing of the team."),
+        _("Change the team's rules, commands, agents, skills, network, web search and sharing."),
     ),
-    Right("members", Role.ADMIN, _("Invite people, change roles up to their own, remove members.")),
-    Right("programs", Role.ADMIN, _("Make service accounts and webhooks.")),
-    Right("audit", Role.ADMIN, _("Read the audit trail.")),
+    Right(
+        "members", Role.ADMIN, _("Invite people, change roles up to their own and remove members.")
+    ),
+    Right("programs", Role.ADMIN, _("Create service accounts and webhooks.")),
+    Right("audit", Role.ADMIN, _("Read the audit log.")),
     Right("team", Role.ADMIN, _("Rename the team.")),
-    Right("own", Role.OWNER, _("Hand the team over, delete it.")),
+    Right("own", Role.OWNER, _("Transfer or delete the team.")),
 )

@@ -36,7 +36,7 @@ class Group(TextChoices):
     ANYWHERE = "anywhere", gettext_lazy("Anywhere")
     SESSIONS = "sessions", gettext_lazy("Sessions")
     MESSAGE = "message", gettext_lazy("Message")
-    REQUESTS = "requests", gettext_lazy("Requests of the agent")
+    REQUESTS = "requests", gettext_lazy("Agent requests")
     PANEL = "panel", gettext_lazy("Side panel")
     CHANGES = "changes", gettext_lazy("In the changes")
 
@@ -56,8 +56,8 @@ class Shortcut:
 
 
 SHORTCUTS = (
-    Shortcut("palette", Group.ANYWHERE, gettext_lazy("Search and go to"), "Mod+k"),
-    Shortcut("help", Group.ANYWHERE, gettext_lazy("This list"), "?"),
+    Shortcut("palette", Group.ANYWHERE, gettext_lazy("Search and navigate"), "Mod+k"),
+    Shortcut("help", Group.ANYWHERE, gettext_lazy("Show shortcuts"), "?"),
     Shortcut("home", Group.ANYWHERE, gettext_lazy("Go to all sessions"), "g h"),
     Shortcut("inbox", Group.ANYWHERE, gettext_lazy("Go to the inbox"), "g i"),
     Shortcut("usage", Group.ANYWHERE, gettext_lazy("Go to usage"), "g u"),
@@ -65,12 +65,12 @@ SHORTCUTS = (
     Shortcut("new-session", Group.SESSIONS, gettext_lazy("New session"), "n"),
     Shortcut("next-session", Group.SESSIONS, gettext_lazy("Next session in the list"), "j"),
     Shortcut("previous-session", Group.SESSIONS, gettext_lazy("Previous session in the list"), "k"),
-    Shortcut("rail", Group.SESSIONS, gettext_lazy("List of sessions: show or hide"), "["),
+    Shortcut("rail", Group.SESSIONS, gettext_lazy("Show or hide the session list"), "["),
     Shortcut("previous-turn", Group.SESSIONS, gettext_lazy("Previous turn"), "Alt+ArrowUp"),
     Shortcut("next-turn", Group.SESSIONS, gettext_lazy("Next turn"), "Alt+ArrowDown"),
     Shortcut("rename", Group.SESSIONS, gettext_lazy("Change the title"), "t"),
     Shortcut("find", Group.SESSIONS, gettext_lazy("Find in this session"), "Mod+f"),
-    Shortcut("fold", Group.SESSIONS, gettext_lazy("Tool rows of the turn: open or fold"), "e"),
+    Shortcut("fold", Group.SESSIONS, gettext_lazy("Expand or collapse tool rows of the turn"), "e"),
     Shortcut("write", Group.MESSAGE, gettext_lazy("Write a message"), "/"),
     Shortcut("send", Group.MESSAGE, gettext_lazy("Send the message"), "Enter", is_fixed=True),
     Shortcut(
@@ -83,16 +83,16 @@ SHORTCUTS = (
     Shortcut(
         "queue",
         Group.MESSAGE,
-        gettext_lazy("Send the other way while the agent works"),
+        gettext_lazy("Send in the other mode while the agent works"),
         "Mod+Enter",
         is_fixed=True,
     ),
     Shortcut("model", Group.MESSAGE, gettext_lazy("Choose the model"), "Mod+Shift+m"),
     Shortcut("agent", Group.MESSAGE, gettext_lazy("Choose the agent"), "Mod+."),
-    Shortcut("variant", Group.MESSAGE, gettext_lazy("Choose how long it thinks"), "Mod+Shift+d"),
+    Shortcut("variant", Group.MESSAGE, gettext_lazy("Choose the thinking variant"), "Mod+Shift+d"),
     Shortcut("stop", Group.MESSAGE, gettext_lazy("Stop the turn"), "Escape Escape"),
     Shortcut("allow-once", Group.REQUESTS, gettext_lazy("Allow once"), "y"),
-    Shortcut("allow-always", Group.REQUESTS, gettext_lazy("Always allow: choose what"), "Shift+y"),
+    Shortcut("allow-always", Group.REQUESTS, gettext_lazy("Always allow…"), "Shift+y"),
     Shortcut("reject", Group.REQUESTS, gettext_lazy("Tell the agent what to do instead"), "x"),
     *(
         Shortcut(
@@ -103,10 +103,10 @@ SHORTCUTS = (
         )
         for number in range(1, 10)
     ),
-    Shortcut("changes", Group.PANEL, gettext_lazy("Changes: show or hide"), "c"),
-    Shortcut("files", Group.PANEL, gettext_lazy("Files: show or hide"), "f"),
-    Shortcut("terminal", Group.PANEL, gettext_lazy("Terminal: show or hide"), "`"),
-    Shortcut("context", Group.PANEL, gettext_lazy("Context and cost: show or hide"), "i"),
+    Shortcut("changes", Group.PANEL, gettext_lazy("Show or hide changes"), "c"),
+    Shortcut("files", Group.PANEL, gettext_lazy("Show or hide files"), "f"),
+    Shortcut("terminal", Group.PANEL, gettext_lazy("Show or hide the terminal"), "`"),
+    Shortcut("context", Group.PANEL, gettext_lazy("Show or hide context and cost"), "i"),
     Shortcut("next-file", Group.CHANGES, gettext_lazy("Next changed file"), "n", scope="changes"),
     Shortcut(
         "previous-file", Group.CHANGES, gettext_lazy("Previous changed file"), "p", scope="changes"
@@ -118,7 +118,7 @@ SHORTCUTS = (
     Shortcut(
         "columns",
         Group.CHANGES,
-        gettext_lazy("One column, or old and new side by side"),
+        gettext_lazy("Switch between unified and split diff"),
         "u",
         scope="changes",
     ),
@@ -176,10 +176,10 @@ def parse_keys(text: str) -> str:
     """
     strokes = _MOD.sub("Mod+", text).split()
     if len(strokes) > MAX_STROKES:
-        raise Invalid(_("At most two keys after each other."))
+        raise Invalid(_("Use at most two keys, one after the other."))
     keys = " ".join(_parse_stroke(stroke) for stroke in strokes)
     if keys in _TAKEN_BY_CONTROLS:
-        raise Invalid(_("Fields and buttons need this key."))
+        raise Invalid(_("This key is needed in fields and on buttons."))
     return keys
 
 
@@ -210,12 +210,12 @@ def _parse_stroke(text: str) -> str:
         raise _no_key(text)
     stroke = held + key
     if stroke in _TAKEN_BY_BROWSER:
-        raise Invalid(_("Browsers keep this key for themselves."))
+        raise Invalid(_("Browsers reserve this key."))
     if stroke in _TAKEN_BY_EDITING:
-        raise Invalid(_("Fields need this key for copying and undoing."))
+        raise Invalid(_("Fields need this key for copy and undo."))
     return stroke
 
 
 def _no_key(text: str) -> Invalid:
-    said = _("“%(keys)s” is no key. Write keys as n, Shift+y, Mod+k or g h.")
+    said = _("“%(keys)s” is not a valid shortcut. Write keys as n, Shift+y, Mod+k or g h.")
     return Invalid(said % {"keys": text[:40]})

@@ -45,9 +45,9 @@ class UsageForm(forms.Form):
         if not self.errors:
             since, until = _days(data)
             if until < since:
-                self.add_error("until", _("This is before the first day."))
+                self.add_error("until", _("This is before the start date."))
             elif (until - since).days >= MAX_DAYS:
-                said = _("At most %(days)s days at a time.") % {"days": MAX_DAYS}
+                said = _("Choose at most %(days)s days.") % {"days": MAX_DAYS}
                 self.add_error("since", said)
         return data
 
@@ -60,7 +60,7 @@ class UsageForm(forms.Form):
         member = data["member"]
         if not access.sees_spending:
             if member not in (None, access.user.pk):
-                raise Forbidden(_("Only admins and the role billing see what others use."))
+                raise Forbidden(_("Only admins and billing contacts can see what others use."))
             member = access.user.pk
         since, until = _days(data)
         return Asked(since, until, member, data["model"], data["project"])

@@ -241,7 +241,7 @@ def _render_hunk(hunk: _Hunk, lexer: Lexer | None) -> Iterator[DiffLine]:
 def _end_of(line: _Raw, *, is_mixed: bool) -> SafeString:
     """What nobody would see otherwise."""
     said = [gettext("CR")] if is_mixed and line.text.endswith("\r") else []
-    said += [gettext("no newline at the end")] if line.is_open else []
+    said += [gettext("no newline at end of file")] if line.is_open else []
     return (
         format_html(' <span class="diff-end">{}</span>', ", ".join(said)) if said else SafeString()
     )

@@ -56,7 +56,7 @@ def asking(person_id: int) -> Iterator[None]:
     with _lock:
         if _asked[person_id] >= PER_PERSON:
             raise TooManyRequests(
-                _("You are still waiting for answers to earlier requests. Try again in a moment."),
+                _("Earlier requests are still running. Try again in a moment."),
                 retryAfter=_RETRY_S,
             )
         _asked[person_id] += 1

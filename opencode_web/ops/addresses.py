@@ -24,8 +24,8 @@ class AddressForm(forms.Form):
         label=gettext_lazy("Address"),
         max_length=300,
         help_text=gettext_lazy(
-            "host, host:port, an address, or a network such as 10.0.5.0/24:443. Without a port "
-            "every port is allowed."
+            "A host, host:port, IP address or network such as 10.0.5.0/24:443. Without a port, "
+            "all ports are allowed."
         ),
     )
 
@@ -41,7 +41,7 @@ def addresses(request: UserRequest) -> HttpResponse:
         lambda: allow_address(request.user, form.cleaned_data["place"], ip=client_ip(request)),
     )
     if row is not None:
-        said = _("%(place)s can be connected to now.") % {"place": row.place}
+        said = _("%(place)s is now allowed.") % {"place": row.place}
         return done(request, said, to=reverse("ops:addresses"))
     context: dict[str, object] = {
         "form": form,
@@ -58,5 +58,5 @@ def address_close(request: UserRequest) -> HttpResponse:
     """Close a place that operators have opened."""
     place = request.POST.get("place", "")
     close_address(request.user, place, ip=client_ip(request))
-    said = _("%(place)s is closed again.") % {"place": place}
+    said = _("%(place)s is no longer allowed.") % {"place": place}
     return done(request, said, to=reverse("ops:addresses"))

@@ -79,7 +79,7 @@ def _assign(request: UserRequest, form: forms.Form, path: Path, host: str = "") 
 
 
 def _done(request: UserRequest, row: TeamFolder) -> HttpResponse:
-    message = _("%(folder)s belongs to %(team)s.") % {"folder": row.path, "team": row.team.name}
+    message = _("%(folder)s is assigned to %(team)s.") % {"folder": row.path, "team": row.team.name}
     return done(request, message, to=reverse("ops:folders"))
 
 

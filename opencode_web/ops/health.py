@@ -129,7 +129,7 @@ def _redis() -> Service:
         problem = type(exc).__name__
     finally:
         client.close()
-    return Service("Redis", _("live messages and rings"), _since(began), problem)
+    return Service("Redis", _("live updates and doorbells"), _since(began), problem)
 
 
 def _disk(name: str, folder: Path) -> Disk:
@@ -181,7 +181,7 @@ def _quiet(finding: Finding) -> Finding:
     """What is wrong with rules may quote them, and they are a team's."""
     if finding.name != "rules" or finding.ok:
         return finding
-    detail = _("Some rules cannot be read. `manage.py doctor` says which.")
+    detail = _("Some rules are invalid. Run `manage.py doctor` to list them.")
     return Finding(finding.name, finding.ok, finding.required, detail)
 
 

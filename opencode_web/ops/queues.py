@@ -66,7 +66,7 @@ def _of_hosts(now: datetime) -> Iterable[Queue]:
         yield Queue(
             f"host-{host}",
             _("Sessions on %(host)s") % {"host": host},
-            _("Answers of models"),
+            _("Model responses"),
             count,
             None if since is None else age_s(since, now),
             done[host],
@@ -86,13 +86,13 @@ def _answers(now: datetime) -> Counter[str]:
 
 def _of_server(now: datetime) -> Iterable[Queue]:
     jobs = Checkout.objects.exclude(job="").aggregate(count=Count("pk"), oldest=Min("job_at"))
-    yield _queue("worktrees", _("Work on worktrees"), jobs, now)
+    yield _queue("worktrees", _("Worktree jobs"), jobs, now)
     made = Project.objects.filter(status=Project.Status.PREPARING)
     clones = made.aggregate(count=Count("pk"), oldest=Min("created_at"))
     yield _queue("projects", _("Projects to prepare"), clones, now)
     schedules = Schedule.objects.filter(next_at__lte=now)
     due = schedules.aggregate(count=Count("pk"), oldest=Min("next_at"))
-    yield _queue("schedules", _("Schedules that are due"), due, now)
+    yield _queue("schedules", _("Due schedules"), due, now)
     since = now - timedelta(seconds=RATE_S)
     pending = Q(state=WebhookDelivery.State.PENDING, next_at__lte=now)
     sent = Q(state=WebhookDelivery.State.DELIVERED, attempted_at__gte=since)
@@ -108,13 +108,13 @@ def _of_server(now: datetime) -> Iterable[Queue]:
 def _of_people(now: datetime) -> Iterable[Queue]:
     inputs = SessionInput.objects.filter(status=SessionInput.Status.ADMITTED)
     found = inputs.aggregate(count=Count("pk"), oldest=Min("created_at"))
-    yield _queue("inputs", _("Messages not taken up yet"), found, now, for_people=True)
+    yield _queue("inputs", _("Messages waiting to start"), found, now, for_people=True)
     pending = PermissionRequest.objects.filter(status=PermissionRequest.Status.PENDING)
     found = pending.aggregate(count=Count("pk"), oldest=Min("created_at"))
     yield _queue("permissions", _("Permission requests"), found, now, for_people=True)
     questions = QuestionRequest.objects.filter(status=QuestionRequest.Status.PENDING)
     found = questions.aggregate(count=Count("pk"), oldest=Min("created_at"))
-    yield _queue("questions", _("Questions of agents"), found, now, for_people=True)
+    yield _queue("questions", _("Agent questions"), found, now, for_people=True)
 
 
 def _queue(

@@ -269,12 +269,12 @@ def _look_of(session: Session, *, held: bool) -> Look:
 def _state_label(session: Session, look: Look) -> str:
     match session.waits_for:
         case WaitsFor.BUDGET | WaitsFor.FUNDS:
-            return _("Waits for more budget")
+            return _("Waiting for more budget")
         case WaitsFor.CHILDREN:
-            return _("Waits for sub-agents")
+            return _("Waiting for sub-agents")
         case WaitsFor.ROOM:
-            return _("Waits for room at the provider")
+            return _("Waiting for provider capacity")
         case WaitsFor.RETRY:
-            return _("Waits for the next try")
+            return _("Waiting to retry")
         case _:
             return label_of(look)

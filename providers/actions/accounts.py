@@ -59,7 +59,7 @@ def create_provider(
     npm = npm_of(provider_id, kind)
     account = account_settings(provider_id, npm)
     if npm == COMPATIBLE_NPM and not base_url and account is None:
-        raise Invalid(_("An OpenAI-compatible provider needs its base URL."))
+        raise Invalid(_("An OpenAI-compatible provider needs a base URL."))
     row = ProviderConfig(
         team=team,
         owner=owner,
@@ -74,7 +74,7 @@ def create_provider(
             row.save()
     except IntegrityError as exc:
         raise Conflict(
-            _("There is already a provider %(provider_id)s.") % {"provider_id": row.provider_id}
+            _("A provider named %(provider_id)s already exists.") % {"provider_id": row.provider_id}
         ) from exc
     with_key = put_account(row, key=key, secrets=secrets, actor=actor)
     data: JsonObject = {"provider": row.provider_id, "kind": row.kind, "with_key": with_key}
@@ -91,10 +91,7 @@ def _check_own(provider_id: str, base_url: str) -> None:
     is_open = account is not None and account.names_host
     if known is None or is_open or base_url not in ("", known.base_url):
         raise Invalid(
-            _(
-                "Choose a provider from the catalog. Only admins can add one with an address of "
-                "its own."
-            )
+            _("Choose a provider from the catalog. Only admins can add one with a custom address.")
         )
 
 
@@ -135,7 +132,7 @@ def update_provider(
         npm = npm_of(row.provider_id, ProviderKind(row.kind))
         has_address = base_url or account_settings(row.provider_id, npm)
         if npm == COMPATIBLE_NPM and not has_address:
-            raise Invalid(_("An OpenAI-compatible provider needs its base URL."))
+            raise Invalid(_("An OpenAI-compatible provider needs a base URL."))
         row.base_url = checked_address(base_url)
     if enabled is not None:
         row.enabled = enabled
@@ -162,7 +159,7 @@ def share_provider(
     """
     row = lock_provider(row)
     if row.team_id or row.owner_id:
-        raise Invalid(_("Only an account of the instance can be shared with teams."))
+        raise Invalid(_("Only accounts of this server can be shared with teams."))
     row.for_all_teams = teams is None
     row.save(update_fields=["for_all_teams"])
     row.shared_with.set(teams or ())

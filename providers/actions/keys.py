@@ -96,12 +96,12 @@ def add_key(
 def _lock_as_seen(row: ProviderConfig, base_url: str | None) -> ProviderConfig:
     """The row as it is now. Raises: Invalid for the demo; Conflict when it has moved; NotFound."""
     if row.kind == ProviderKind.SCRIPTED:
-        raise Invalid(_("The scripted demo takes no key."))
+        raise Invalid(_("The scripted demo does not need a key."))
     seen = row.base_url if base_url is None else base_url
     locked = lock_provider(row)
     if (origin_of(locked.base_url), locked.connection) != (origin_of(seen), row.connection):
         raise Conflict(
-            _("The address of %(name)s has changed. Check it, then set the key again.")
+            _("The address of %(name)s has changed. Check it, then enter the key again.")
             % {"name": locked.name}
         )
     return locked

@@ -21,7 +21,7 @@ from teams.audit import AuditAction, record
 from teams.models import Team, User
 
 MAX_PICKED = 2_000
-_TOO_MANY = gettext_noop("At most %(max_picked)s models can be picked.")
+_TOO_MANY = gettext_noop("Choose at most %(max_picked)s models.")
 
 
 @transaction.atomic
@@ -93,7 +93,7 @@ def switch_model(
         picked.pop(model_id, None)
     if not picked:
         raise Conflict(
-            _("This is the only model of %(name)s that is on. Turn the provider off instead.")
+            _("This is the only model of %(name)s that is on. Turn off the provider instead.")
             % {"name": row.name}
         )
     changes: JsonObject = {"model": model_id, "on": on}

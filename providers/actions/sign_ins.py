@@ -28,8 +28,8 @@ from teams.models import Team, User
 
 # It would send the code of their teams to a place of their choice.
 _OWN_HOST = gettext_noop(
-    "An account of your own can only be at GitHub itself, at a domain below ghe.com, at gitlab.com "
-    "or at the GitLab of this server. Ask an admin to connect your host for the team."
+    "Your own account must be at github.com, a ghe.com domain, gitlab.com or this "
+    "server's GitLab. Ask an admin to connect other hosts for the team."
 )
 # Of one person: further ones take the place of the oldest.
 MAX_PENDING = 5

@@ -6,7 +6,7 @@ import re
 
 from .texts import gettext_noop
 
-BAD_HOST = gettext_noop("This is not the name of a server: it looks like company.ghe.com.")
+BAD_HOST = gettext_noop("Enter a host name such as company.ghe.com.")
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 # The last label begins with a letter, so that no number is taken for a name.
 _HOST = re.compile(rf"(?:{_LABEL}\.)+(?=[a-z]){_LABEL}")

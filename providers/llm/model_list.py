@@ -34,10 +34,10 @@ _MAX_ITEMS = 100
 _LARGEST = 2**53
 _NO_LIST = gettext_noop("This provider does not list its models. Enter their names.")
 _NOT_HERE = gettext_noop(
-    "There is no list of models at this address. Check it, or enter the names of the models."
+    "No model list was found at this address. Check the address, or enter the model names."
 )
 _MISSING = frozenset({httpx.codes.NOT_FOUND, httpx.codes.METHOD_NOT_ALLOWED})
-_NOT_A_LIST = gettext_noop("The server answered, but not with a list of models.")
+_NOT_A_LIST = gettext_noop("The server responded, but not with a list of models.")
 _CALLS = ("/chat/completions", "/responses", "/v1/messages", "/messages")
 _ANTHROPIC = "@ai-sdk/anthropic"
 _GOOGLE = "@ai-sdk/google"

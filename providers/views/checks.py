@@ -46,7 +46,7 @@ def check(request: HolderRequest, *, provider: str) -> HttpResponse:
 
 def _call(request: HolderRequest, row: ProviderConfig, model: str) -> HttpResponse:
     if not model:
-        return _show(request, row, problem=_("Name a model to test with."), status=422)
+        return _show(request, row, problem=_("Enter a model to test with."), status=422)
     try:
         error = try_key(row, model, actor=request.user, ip=client_ip(request))
     except Conflict as exc:

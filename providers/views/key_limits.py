@@ -28,4 +28,4 @@ def change(request: HolderRequest, *, provider: str, credential: int) -> HttpRes
     if changed is None:
         return show_provider(request, row, key_form=form, status=422)
     to = f"{account_url(request.holder, row)}#provider-keys"
-    return done(request, _("The limits are saved."), to=to)
+    return done(request, _("Limits saved."), to=to)

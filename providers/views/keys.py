@@ -86,17 +86,17 @@ def fault_label(fault: str) -> str:
     """Returns: what a test has found, by the class of its error."""
     match fault:
         case "AuthError":
-            return _("the key was refused")
+            return _("the key was rejected")
         case "QuotaExceeded":
-            return _("the account has nothing left to spend")
+            return _("the account has no credit left")
         case "RateLimited":
             return _("too many requests")
         case "NetworkError":
-            return _("there was no connection")
+            return _("no connection")
         case "UnknownModel":
-            return _("it does not know the model")
+            return _("unknown model")
         case _:
-            return _("it did not answer")
+            return _("no response")
 
 
 @require_GET
@@ -127,7 +127,7 @@ def provider_key(request: HolderRequest, *, provider: str) -> HttpResponse:
     if attempt(form, store) is None:
         faults = [fault for faults in form.errors.values() for fault in faults]
         return _show(request, provider, problem=" ".join(map(str, faults)), status=422)
-    said = _("The key of %(name)s is stored. Test it below.") % {"name": row.name}
+    said = _("Key of %(name)s saved. Test it below.") % {"name": row.name}
     return done(request, said, to=f"{_url(request)}#key-of-{row.provider_id}")
 
 
@@ -138,7 +138,7 @@ def provider_test(request: HolderRequest, *, provider: str) -> HttpResponse:
     row = request.holder.account(provider)
     model = request.POST.get("model", "").strip()
     if not model or row.kind == ProviderKind.SCRIPTED:
-        return _show(request, provider, problem=_("Name a model to test with."), status=422)
+        return _show(request, provider, problem=_("Enter a model to test with."), status=422)
     try:
         error = try_key(row, model, actor=request.user, ip=client_ip(request))
     except Conflict as exc:
@@ -162,13 +162,13 @@ def credential_remove(request: HolderRequest, *, provider: str, credential: int)
     ip = client_ip(request)
     if not is_sign_in:
         actions.remove_credential(one, actor=request.user, ip=ip)
-        said = _("The key of %(name)s is removed.")
+        said = _("Key of %(name)s removed.")
     elif sign_out(one, actor=request.user, ip=ip):
-        said = _("You are signed out of %(name)s.")
+        said = _("Signed out of %(name)s.")
     else:
         said = _(
-            "The sign-in to %(name)s is removed from this server. Revoke the access on the "
-            "provider's own pages, too."
+            "The sign-in to %(name)s was removed from this server. Also revoke the access on "
+            "the provider's website."
         )
     return done(request, said % {"name": row.name}, to=_url(request))
 
@@ -180,12 +180,12 @@ def _ask(
     is_last: bool = True,
     is_sign_in: bool = False,
 ) -> HttpResponse:
-    text = _("It is erased and cannot be read again. The other keys of the account stay.")
+    text = _("It is deleted permanently. The account's other keys are kept.")
     if is_last:
         used_by = KeyRow(row, model_names(row)).used_by
         text = _(
-            "It is erased and cannot be read again. Until there is another one, no session can go "
-            "on with these models: %(models)s."
+            "It is deleted permanently. Until you add another one, sessions cannot use these "
+            "models: %(models)s."
         ) % {"models": used_by or _("none")}
     title = _("Sign out of %(name)s?") if is_sign_in else _("Remove the key of %(name)s?")
     context = {

@@ -34,7 +34,7 @@ def models_pick(request: HolderRequest, *, provider: str) -> HttpResponse:
         unpicked=shown.difference(checked),
         ip=client_ip(request),
     )
-    return done(request, _("The models are saved."), to=account_url(request.holder, row))
+    return done(request, _("Models saved."), to=account_url(request.holder, row))
 
 
 @require_POST
@@ -54,7 +54,7 @@ def model_add(request: HolderRequest, *, provider: str) -> HttpResponse:
     )
     if added is None:
         return show_provider(request, row, model_form=form, status=422)
-    said = _("%(model)s is added.") % {"model": form.cleaned_data["id"]}
+    said = _("%(model)s added.") % {"model": form.cleaned_data["id"]}
     return done(request, said, to=account_url(request.holder, row))
 
 
@@ -104,7 +104,7 @@ def _describe(
 
     if attempt(_as_form(form), store) is None:
         return _show(request, row, found, facts=facts, options=options, status=422)
-    return done(request, _("%(name)s is saved.") % {"name": found.name}, to=_url(request, found))
+    return done(request, _("%(name)s saved.") % {"name": found.name}, to=_url(request, found))
 
 
 def _as_form(form: FactsForm | OptionsForm) -> BaseForm:

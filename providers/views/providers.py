@@ -75,7 +75,7 @@ def provider_share(request: HolderRequest, *, provider: str) -> HttpResponse:
     chosen = Team.objects.filter(pk__in=request.POST.getlist("team"))
     teams = None if request.POST.get("for") == "all" else [*chosen]
     actions.share_provider(row, actor=request.user, teams=teams, ip=client_ip(request))
-    said = _("%(name)s is saved.") % {"name": row.name}
+    said = _("%(name)s saved.") % {"name": row.name}
     return done(request, said, to=account_url(request.holder, row))
 
 
@@ -94,9 +94,9 @@ def provider_address(request: HolderRequest, *, provider: str) -> HttpResponse:
     if changed is None:
         return show_provider(request, row, address_form=form, status=422)
     lost = had_key and changed.credential is None
-    said = _("%(name)s is saved.") % {"name": changed.name}
+    said = _("%(name)s saved.") % {"name": changed.name}
     if lost:
-        said += " " + _("The address has a new host, so its key was removed: set it again.")
+        said += " " + _("The address has a new host, so its key was removed. Enter it again.")
     return done(request, said, to=account_url(request.holder, row))
 
 
@@ -117,10 +117,10 @@ def provider_connection(request: HolderRequest, *, provider: str) -> HttpRespons
     )
     if changed is None:
         return show_provider(request, row, connection_form=form, status=422)
-    said = _("%(name)s is saved.") % {"name": changed.name}
+    said = _("%(name)s saved.") % {"name": changed.name}
     if had_key and changed.credential is None:
         said += " " + _(
-            "The account is at another place, so its keys were removed: set them again."
+            "The account's address has changed, so its keys were removed. Enter them again."
         )
     return done(request, said, to=account_url(request.holder, row))
 
@@ -142,10 +142,10 @@ def provider_delete(request: HolderRequest, *, provider: str) -> HttpResponse:
     if request.method == "POST":
         actions.delete_provider(row, actor=request.user, ip=client_ip(request))
         url = request.holder.url("models")
-        return done(request, _("%(name)s is deleted.") % {"name": row.name}, to=url)
+        return done(request, _("%(name)s deleted.") % {"name": row.name}, to=url)
     context = {
         "title": _("Delete %(name)s?") % {"name": row.name},
-        "text": _("Its key is erased. Sessions that use one of its models need another one then."),
+        "text": _("Its key is deleted. Sessions that use one of its models need another one."),
         "action": _("Delete"),
         "back": account_url(request.holder, row),
     }

@@ -32,7 +32,7 @@ def sign_in_return(request: UserRequest) -> HttpResponse:
         except Invalid:
             continue  # it is not the one that this address belongs to
         return redirect(_page_of(ended))
-    messages.error(request, _("This sign-in has ended or was not started here. Start again."))
+    messages.error(request, _("This sign-in has expired or was not started here. Start again."))
     return redirect("home")
 
 

@@ -87,7 +87,7 @@ def cancel(request: HolderRequest, *, attempt: str) -> HttpResponse:
     row = _access(request, attempt)
     sign_ins.cancel_sign_in(row)
     to = request.holder.url("account_new", provider=row.provider_id)
-    return done(request, _("The sign-in is cancelled."), to=to)
+    return done(request, _("Sign-in canceled."), to=to)
 
 
 def _access(request: HolderRequest, attempt_id: str) -> SignInAttempt:

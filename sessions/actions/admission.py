@@ -26,11 +26,11 @@ class Closure(StrEnum):
         """Returns: one sentence for people."""
         match self:
             case Closure.ARCHIVED:
-                return _("This session is archived. Bring it back to write to it.")
+                return _("This session is archived. Unarchive it to send messages.")
             case Closure.PREPARING:
                 text = _("The files of %(project)s are still being prepared.")
             case Closure.FAILED:
-                text = _("The files of %(project)s are not there: the agent cannot work.")
+                text = _("The files of %(project)s are missing, so the agent cannot work.")
         return text % {"project": session.project.name}
 
 

@@ -30,7 +30,7 @@ def stop_command(access: SessionAccess, part_id: str) -> Part:
     if part is None or part.data.get("tool") not in STOPPABLE:
         raise NotFound("Command", part_id)
     if part.data["state"]["status"] != "running":
-        raise Conflict(_("The command does not run any more."))
+        raise Conflict(_("The command is no longer running."))
     user = access.principal.user
     record(
         AuditAction.COMMAND_STOPPED,

@@ -58,7 +58,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.branch and not is_branch_name(self.branch):
-            raise Invalid(_("That cannot be the name of a branch."), field="branch")
+            raise Invalid(_("This is not a valid branch name."), field="branch")
 
 
 def wants_own(project: Project) -> bool:
@@ -82,7 +82,7 @@ def choose_plan(project: Project, *, worktree: bool | None, branch: str = "") ->
         return Plan(asked=False) if wants_own(project) else None
     if worktree is False:
         if branch:
-            raise Invalid(_("To start from a branch the session needs its own worktree."))
+            raise Invalid(_("The session needs its own worktree to start from a branch."))
         return None
     return Plan(branch=branch)
 
@@ -134,7 +134,7 @@ def request_commit(access: SessionAccess, *, message: str) -> Checkout:
     message = clean_text(message.replace("\r\n", "\n")).strip()
     if not message or len(message) > MAX_MESSAGE_CHARS:
         raise Invalid(
-            _("A commit has a message of 1 to {count} characters.").format(count=MAX_MESSAGE_CHARS)
+            _("A commit message must have 1 to {count} characters.").format(count=MAX_MESSAGE_CHARS)
         )
     return _request(access, Job.COMMIT, {"message": message})
 
@@ -153,7 +153,7 @@ def request_push(access: SessionAccess, *, url: str = "") -> Checkout:
     _own(access)
     address = url.strip() or access.project.git_url
     if not address:
-        raise Invalid(_("The project was not cloned: give the address to push to."), field="url")
+        raise Invalid(_("The project was not cloned. Enter the address to push to."), field="url")
     source = parse_git_url(address, protocols=allowed_protocols())
     sealed = encrypt(source.credential) if source.credential else ""
     return _request(access, Job.PUSH, {"url": source.url, "sealed": bool(sealed)}, sealed=sealed)
@@ -201,7 +201,9 @@ def request_job(
         return checkout
     if checkout.job not in ("", Job.LOOK):
         raise Conflict(
-            _("Something else is being done there ({job}). Wait for it.").format(job=checkout.job)
+            _("Another operation is in progress ({job}). Wait until it is done.").format(
+                job=checkout.job
+            )
         )
     if checkout.state not in _NEEDS.get(job, _STANDING):
         raise Conflict(
@@ -226,14 +228,14 @@ def request_job(
 
 
 _IN_USE = {
-    False: "A session works in this worktree. Stop it first, or wait until it is done.",
-    True: "A session works in the project's folder. Stop it first, or wait until it is done.",
+    False: "A session is running in this worktree. Stop it first, or wait until it is done.",
+    True: "A session is running in the project folder. Stop it first, or wait until it is done.",
 }
 _NOT_THERE = {
-    Checkout.State.NEW: "The worktree is made when the first turn begins.",
-    Checkout.State.PARKED: "The worktree is gone, and its work is parked. Restore it first.",
-    Checkout.State.DROPPED: "The worktree is gone. It is made again with the next prompt.",
-    Checkout.State.SHARED: "This session works in the project's folder.",
+    Checkout.State.NEW: "The worktree is created when the first turn starts.",
+    Checkout.State.PARKED: "The worktree was removed, and its work is rescued. Restore it first.",
+    Checkout.State.DROPPED: "The worktree was removed. It is created again with the next prompt.",
+    Checkout.State.SHARED: "This session works in the project folder.",
 }
 
 
@@ -252,7 +254,7 @@ def work_in_project(access: SessionAccess) -> Session:
     session = lock_session(access.session.pk)
     checkout = Checkout.objects.select_for_update().get(pk=_own(access).pk)
     if checkout.state not in (Checkout.State.NEW, Checkout.State.FAILED) or in_use(checkout):
-        raise Conflict(_("The session has its worktree. Merge and drop it first."))
+        raise Conflict(_("The session already has a worktree. Merge and remove it first."))
     checkout.state, checkout.detail = Checkout.State.SHARED, "You chose so."
     checkout.save(update_fields=["state", "detail"])
     append(session, [SessionUpdated(folder="")])
@@ -269,10 +271,10 @@ def give_up(session: Session) -> None:
         return
     others = Session.objects.filter(project=session.project_id, folder=checkout.folder)
     if others.exclude(pk=session.pk).exclude(root=session.pk).exists():
-        raise Conflict(_("Other sessions work in the worktree of this one. Delete them first."))
+        raise Conflict(_("Other sessions work in this session's worktree. Delete them first."))
     if checkout.job not in ("", Job.LOOK):
         raise Conflict(
-            _("Something is being done with its worktree ({job}). Wait for it.").format(
+            _("An operation on its worktree is in progress ({job}). Wait until it is done.").format(
                 job=checkout.job
             )
         )

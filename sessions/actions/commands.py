@@ -98,7 +98,7 @@ def run_shell(
     Raises: Conflict while the session works or waits; Invalid for an empty line; as `admit_prompt`.
     """
     if not line.strip():
-        raise Invalid(_("Give a command."))
+        raise Invalid(_("Enter a command."))
     session = lock_session(access.session.pk)
     again = message_id is not None and session.inputs.filter(pk=message_id).exists()
     if not again and (session.state != State.IDLE or pending_inputs(session.pk)):
@@ -139,7 +139,7 @@ def _draft(
 ) -> PromptDraft:
     if len(call.arguments) > MAX_ARGUMENTS_CHARS:
         raise Invalid(
-            _("The arguments have at most {count} characters.").format(
+            _("Arguments can have at most {count} characters.").format(
                 count=number_format(MAX_ARGUMENTS_CHARS, force_grouping=True)
             )
         )
@@ -152,7 +152,9 @@ def _draft(
         ]
     shell = [piece for piece in pieces if piece.is_shell]
     if len(shell) > MAX_SHELL_PARTS:
-        raise Invalid(_("A command has at most {count} shell parts.").format(count=MAX_SHELL_PARTS))
+        raise Invalid(
+            _("A command can have at most {count} shell parts.").format(count=MAX_SHELL_PARTS)
+        )
     own = command.config
     agents = load_agents(config)
     chosen = agents.get(own.agent or "")
@@ -160,7 +162,8 @@ def _draft(
         names = ", ".join(sorted(name for name, agent in agents.items() if not agent.hidden))
         raise Invalid(
             _(
-                'The command {name} is for the agent "{agent}", which is not here. Agents: {names}'
+                'The command {name} needs the agent "{agent}", which is not available here. '
+                "Agents: {names}"
             ).format(name=command.name, agent=own.agent, names=names)
         )
     wants_subtask = own.subtask

@@ -30,7 +30,7 @@ def request_compaction(
     """
     session = access.session
     if not session.messages.visible(session).filter(role="assistant").exists():
-        raise Conflict(_("There is nothing in this conversation yet that could be summed up."))
+        raise Conflict(_("This conversation has nothing to compact yet."))
     config = session_config(session)
     ref = model or session_model(session, config, user=access.principal.user)
     agent = choose_agent(config, session.agent or None)

@@ -34,7 +34,7 @@ def admit_typed(access: SessionAccess, draft: PromptDraft) -> SessionInput:
     files = draft.parts[1:]
     if text.startswith(SHELL):
         if files:
-            raise Invalid(_("A shell line takes no files. Send them with a message."))
+            raise Invalid(_("Shell commands cannot have files. Send them with a message."))
         return run_shell(
             access,
             text.removeprefix(SHELL).strip(),

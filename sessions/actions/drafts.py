@@ -27,7 +27,7 @@ def save_draft(
     if not access.team.can(Role.MEMBER):
         raise NotFound("Project", access.project.pk)
     if len(text) > MAX_CHARS:
-        raise Invalid(f"A draft has at most {MAX_CHARS:,} characters.", field="text")
+        raise Invalid(f"A draft can have at most {MAX_CHARS:,} characters.", field="text")
     session = access.session if isinstance(access, SessionAccess) else None
     # A clock that is ahead would win for good.
     typed_at = min(typed_at, timezone.now())

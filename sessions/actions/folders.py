@@ -76,12 +76,12 @@ def assign_folder(
     row = row or TeamFolder(host=host, path=str(folder))
     if any(one.team_id == team.pk and folder.is_relative_to(one.path) for one in known):
         raise Conflict(
-            _("{folder} belongs to {team} already.").format(folder=folder, team=team.name)
+            _("{folder} is already assigned to {team}.").format(folder=folder, team=team.name)
         )
     for one in known:
         if one.pk != row.pk and one.team_id != team.pk:
             raise Conflict(
-                _("{folder} belongs to {team}. Assign that folder first.").format(
+                _("{folder} is assigned to {team}. Reassign that folder first.").format(
                     folder=one.path, team=one.team.name
                 )
             )
@@ -99,7 +99,7 @@ def refuse_overlap(folder: Path) -> None:
     """Two projects must not reach each other's files. Raises: Conflict."""
     if _overlapping(Project.objects.all(), "directory", folder):
         raise Conflict(
-            _("This folder, one above it or one inside it belongs to a project already.")
+            _("This folder, a folder above it or a folder inside it already belongs to a project.")
         )
 
 

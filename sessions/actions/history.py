@@ -90,7 +90,9 @@ def update_part(access: SessionAccess, message_id: str, part_id: str, data: Json
         raise Invalid(f"{where}: {first['msg']}", kind="Payload") from exc
     address = (part.id, part.messageID, part.sessionID, part.type)
     if address != (row.pk, message_id, session.pk, row.type):
-        raise Invalid("A part keeps its id, messageID, sessionID and type.", kind="Payload")
+        raise Invalid(
+            "The id, messageID, sessionID and type of a part cannot be changed.", kind="Payload"
+        )
     if not _is_editable(part):
         raise Invalid(f"This part of type {part.type!r} cannot be edited.", kind="Payload")
     if isinstance(part, FilePart):

@@ -41,11 +41,11 @@ def change_input(
     row = _waiting(session, access, input_id)
     if row.revision != revision:
         raise Conflict(
-            _("Somebody changed this message in the meantime. Read it again before you change it."),
+            _("Someone else has changed this message. Read it again before you edit it."),
             revision=row.revision,
         )
     if is_compaction(row):
-        raise Conflict(_("This waits for the end of the turn and has no text; it can be removed."))
+        raise Conflict(_("This entry has no text to edit. You can only remove it."))
     before = parts_of(row)
     parts = None if text is None else _with_text(before, _clean(text, before), message_id=row.pk)
     event = InputChanged(
@@ -77,7 +77,7 @@ def reorder_inputs(access: SessionAccess, ids: Sequence[str]) -> list[SessionInp
     session = lock_session(access.session.pk)
     pending = [row.pk for row in pending_inputs(session.pk)]
     if sorted(ids) != sorted(pending):
-        raise Conflict(_("Other messages wait by now. Look at the list again."))
+        raise Conflict(_("The queue has changed. Check it and try again."))
     if list(ids) != pending:
         _reorder(session, access, list(ids))
     return pending_inputs(session.pk)
@@ -125,7 +125,7 @@ def _reorder(session: Session, access: SessionAccess, ids: list[str]) -> None:
 def _waiting(session: Session, access: SessionAccess, input_id: str) -> SessionInput:
     row = _require_waiting(session, input_id)
     if not may_change_input(access, row):
-        text = _("Only {name}, the owner of the session or an admin of the team may change this.")
+        text = _("Only {name}, the session's owner or a team admin can change this.")
         raise Forbidden(
             text.format(name=row.author.display_name if row.author else _("its author"))
         )
@@ -147,7 +147,7 @@ def _clean(text: str, parts: list[AnyPart]) -> str:
     text = clean_text(text)
     if len(text) > MAX_TEXT_CHARS:
         raise Invalid(
-            _("A prompt has at most {count} characters.").format(
+            _("A prompt can have at most {count} characters.").format(
                 count=number_format(MAX_TEXT_CHARS, force_grouping=True)
             )
         )

@@ -68,9 +68,9 @@ def complete_sign_in(
     """
     server = _server(access.project, attempt.name)
     if server.url != attempt.url:
-        raise Invalid(_("The address of the server has changed meanwhile. Sign in again."))
+        raise Invalid(_("The address of the server has changed. Sign in again."))
     if not code:
-        raise Invalid(_("The sign-in was not granted."))
+        raise Invalid(_("Access was not granted."))
     secrets = project_redactor(access.project.pk).secrets
     try:
         with asking(access.team.user.pk):
@@ -122,7 +122,7 @@ async def _finish(
         redactor = redactor_of(server, secrets, bearer=grant.access_token)
         raise ToolError(redactor.text(exc.message)) from exc
     if challenge is not None:
-        raise ToolError("The server does not take what was granted for it.")
+        raise ToolError("The server rejected the access it was granted.")
     return grant
 
 
@@ -131,7 +131,12 @@ def _server(project: Project, name: str) -> McpConfig:
     if server is None:
         raise NotFound("MCP server", name[:100])
     if not server.signs_in:
-        raise Invalid(_("This server is not signed in to: the settings say who asks, or that."))
+        raise Invalid(
+            _(
+                "This server does not use a sign-in. Its settings contain credentials or turn the "
+                "sign-in off."
+            )
+        )
     return server
 
 
@@ -147,7 +152,7 @@ def _opened(attempt: McpSignInAttempt) -> Attempt:
     try:
         return Attempt.model_validate_json(decrypt(attempt.sealed))
     except DecryptionError as exc:
-        raise Invalid(_("This server's key has changed meanwhile. Sign in again.")) from exc
+        raise Invalid(_("This server's key has changed. Sign in again.")) from exc
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:  # Any: of no use to anybody
@@ -158,4 +163,4 @@ def _run(work: Coroutine[Any, Any, T]) -> T:  # Any: of no use to anybody
     try:
         return asyncio.run(bounded())
     except TimeoutError as exc:
-        raise ToolError(f"It took longer than {_TIMEOUT_S:g} s.") from exc
+        raise ToolError(f"The server took longer than {_TIMEOUT_S:g} s.") from exc

@@ -36,7 +36,7 @@ def accept_mcp_program(
         raise NotFound("MCP server", name[:100])
     files = programs_in(Path(project.directory), server)
     if not files or digest_of_programs(files) != digest:
-        raise Conflict(_("The files have changed since you looked. Look at them again."))
+        raise Conflict(_("The files have changed. Review them again."))
     row = McpProgram.objects.update_or_create(
         project=project,
         name=name,

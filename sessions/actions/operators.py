@@ -48,7 +48,7 @@ def _interrupt(
     why = clean_reason(reason)
     locked = lock_session(session.pk)
     if not interrupt(locked, operator, by_operator=True):
-        raise Conflict(_("This turn is over."))
+        raise Conflict(_("This turn has ended."))
     team = locked.project.team
     record(action, actor=operator, team=team, target=locked, data={"reason": why}, ip=ip)
     return locked
@@ -63,13 +63,13 @@ def requeue_turn(session: Session, operator: User, *, reason: str, ip: str | Non
     why = clean_reason(reason)
     locked = lock_session(session.pk)
     if locked.state == State.IDLE:
-        raise Conflict(_("This turn is over."))
+        raise Conflict(_("This turn has ended."))
     if locked.state == State.WAITING:
-        raise Conflict(_("This turn waits for a person, not for a worker."))
+        raise Conflict(_("This turn is waiting for a person, not for a worker."))
     free = Q(lease_until=None) | Q(lease_until__lt=Now())
     # As when its owner dies: the name stays, and whatever comes from that one late is refused.
     if not Run.objects.filter(free, session=locked).update(lease_until=None, token=F("token") + 1):
-        raise Conflict(_("A living worker holds this turn. Stop it instead."))
+        raise Conflict(_("An active worker holds this turn. Stop the turn instead."))
     record(
         AuditAction.OPERATOR_REQUEUED_TURN,
         actor=operator,
@@ -91,10 +91,10 @@ def drain_process(
     """
     why = clean_reason(reason)
     if process.kind == ServerProcess.Kind.WEB:
-        raise Conflict(_("This process serves pages only."))
+        raise Conflict(_("This process only serves pages."))
     rows = ServerProcess.objects.filter(pk=process.pk, drain_since=None)
     if not rows.update(drain_since=Now(), drain_by=operator):
-        raise Conflict(_("This process drains already."))
+        raise Conflict(_("This process is already draining."))
     _tell(process, operator, AuditAction.OPERATOR_DRAINED_WORKER, why, drains=True, ip=ip)
 
 
@@ -106,7 +106,7 @@ def resume_process(
     why = clean_reason(reason)
     rows = ServerProcess.objects.filter(pk=process.pk).exclude(drain_since=None)
     if not rows.update(drain_since=None, drain_by=None):
-        raise Conflict(_("This process does not drain."))
+        raise Conflict(_("This process is not draining."))
     _tell(process, operator, AuditAction.OPERATOR_RESUMED_WORKER, why, drains=False, ip=ip)
 
 
@@ -128,6 +128,7 @@ def clean_reason(text: str) -> str:
     why = " ".join(text.split())
     if not why or len(why) > MAX_REASON:
         raise Invalid(
-            _("Say why, in at most %(most)s characters.") % {"most": MAX_REASON}, field="reason"
+            _("Enter a reason of at most %(most)s characters.") % {"most": MAX_REASON},
+            field="reason",
         )
     return why

@@ -26,7 +26,7 @@ from tools.permissions.rules import MAX_PATTERN_CHARS, Action, decide
 Reply = Literal["once", "always", "reject"]
 _BY = {
     "once": gettext_noop("Already answered: {name} allowed it once."),
-    "always": gettext_noop("Already answered: {name} allowed it always."),
+    "always": gettext_noop("Already answered: {name} always allowed it."),
     "reject": gettext_noop("Already answered: {name} rejected it."),
     "cancelled": gettext_noop("No longer pending: {name} stopped the turn."),
 }
@@ -121,7 +121,7 @@ def _save_rules(
 ) -> None:
     offered = [p for p in request.always if len(p) <= MAX_PATTERN_CHARS]
     if not offered:
-        raise Invalid(_("This can only be allowed once: what it does cannot be told for sure."))
+        raise Invalid(_("This can only be allowed once, because its effect cannot be determined."))
     chosen = [p for p in offered if patterns is None or p in patterns]
     if not chosen:
         raise Invalid(_("Choose what to remember, or allow it once."))

@@ -63,9 +63,7 @@ def clone_again(access: ProjectAccess, *, url: str = "") -> Project:
     require_role(access.team, Role.MEMBER)
     project = Project.objects.select_for_update().get(pk=access.project.pk)
     if project.source != Project.Source.GIT or project.status != Project.Status.FAILED:
-        raise Conflict(
-            _("There is no failed clone of {name} to try again.").format(name=project.name)
-        )
+        raise Conflict(_("{name} has no failed clone to retry.").format(name=project.name))
     source = parse_git_url(url or project.git_url, protocols=allowed_protocols())
     project.git_url, project.status = source.url, Project.Status.PREPARING
     project.status_detail = WAITING
@@ -92,7 +90,7 @@ def create_project_from_folder(
     is_repository = os.path.lexists(folder / ".git")
     if not is_repository and not init:
         raise Invalid(
-            _("{name} is not a git repository. Choose to make it one, and try again.").format(
+            _("{name} is not a Git repository. Choose to make it one, and try again.").format(
                 name=folder.name
             ),
             field="init",
@@ -108,7 +106,7 @@ def _init_brought(folder: Path) -> None:
     try:
         submit(Repository(folder / ".git", folder).init(f"--initial-branch={BRANCH}")).result()
     except CheckoutError as exc:
-        raise Unavailable(_("git could not make a repository: {why}").format(why=exc)) from exc
+        raise Unavailable(_("Git could not create a repository: {why}").format(why=exc)) from exc
 
 
 @transaction.atomic
@@ -210,7 +208,7 @@ def _add(
             project.save(force_insert=True)
     except IntegrityError as exc:  # somebody added the same folder at the same moment
         raise Conflict(
-            _("{folder} belongs to a project already.").format(folder=project.directory)
+            _("{folder} already belongs to a project.").format(folder=project.directory)
         ) from exc
     data: JsonObject = {"name": name, "source": str(source), "git_url": git_url}
     _audit(AuditAction.PROJECT_CREATED, access, project, data)
@@ -226,7 +224,7 @@ def _clean_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME_CHARS:
         raise Invalid(
-            _("A project has a name of 1 to {count} characters.").format(count=MAX_NAME_CHARS),
+            _("A project name must have 1 to {count} characters.").format(count=MAX_NAME_CHARS),
             field="name",
         )
     return name

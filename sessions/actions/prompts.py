@@ -147,13 +147,13 @@ def _earlier(session: Session, event: InputAdmitted) -> SessionInput | None:
     if row is None:
         taken = Message.objects.filter(pk=event.info.id).exists()
         if taken or is_any_taken(part.id for part in event.parts):
-            raise Conflict("This message id or part id is in use.")
+            raise Conflict("This message ID or part ID is already in use.")
         return None
     # Not with the row: somebody may have edited it since.
     first = Event.objects.get(session_id=row.session_id, seq=row.admitted_seq)
     fresh = event.model_dump(mode="json", exclude_none=True)
     if row.session_id != session.pk or _content(first.data) != _content(fresh):
-        raise Conflict("This message id was used before with other content.")
+        raise Conflict("This message ID was already used with different content.")
     return row
 
 
@@ -208,7 +208,7 @@ def build_parts(
         parts.extend(_resolved(part, session, agents))
     if sum(len(part.text) for part in parts if part.type == "text") > MAX_TEXT_CHARS:
         most = number_format(MAX_TEXT_CHARS, force_grouping=True)
-        raise Invalid(_("A prompt has at most {count} characters.").format(count=most))
+        raise Invalid(_("A prompt can have at most {count} characters.").format(count=most))
     if not any(part.type != "text" or part.text.strip() for part in parts):
         raise Invalid(_("The prompt is empty."))
     given_ids = {str(one["id"]) for one in inputs if one.get("id")}

@@ -78,12 +78,12 @@ def request_commit_of(
     message = _ESCAPES.sub("", clean_text(message.replace("\r\n", "\n"))).strip()
     if not message or len(message) > MAX_MESSAGE_CHARS:
         raise Invalid(
-            _("A commit has a message of 1 to {count} characters.").format(count=MAX_MESSAGE_CHARS)
+            _("A commit message must have 1 to {count} characters.").format(count=MAX_MESSAGE_CHARS)
         )
     data: JsonObject = {"message": with_co_author(message, access.session)}
     if paths is not None:
         if not paths or len(paths) > _MAX_PATHS or any(map(_CONTROL.search, paths)):
-            raise Invalid(_("Choose at least one file, or all of them."))
+            raise Invalid(_("Choose at least one file, or all files."))
         data["paths"] = list(paths)
     return request_job(access, _workplace(access), Job.COMMIT, data, key=key)
 
@@ -109,15 +109,15 @@ def request_branch_of(
     """
     name, workplace = name.strip(), _workplace(access)
     if not is_branch_name(name) or name == "HEAD":
-        raise Invalid(_("That cannot be the name of a branch."), field="name")
+        raise Invalid(_("This is not a valid branch name."), field="name")
     if rename and workplace.state == Checkout.State.PROJECT:
         raise Conflict(
-            _("A branch of the project's folder is not renamed here: others may use it.")
+            _("Branches in the project folder cannot be renamed here, because others may use them.")
         )
     taken = Checkout.objects.filter(project=access.project.pk, branch=name)
     if taken.exclude(pk=workplace.pk).exists():
         raise Conflict(
-            _("Another session has the branch {name}. Take another name.").format(name=name)
+            _("Another session uses the branch {name}. Choose another name.").format(name=name)
         )
     job = Job.RENAME if rename else Job.SWITCH
     return request_job(access, workplace, job, {"name": name}, key=key)
@@ -133,8 +133,8 @@ def request_push_of(access: SessionAccess, *, url: str = "", key: str = "") -> C
     if not address:
         raise Invalid(
             _(
-                "Nobody has said where this project is pushed to. An admin does under Publishing "
-                "on the project's page; or give an address."
+                "This project has no push address. An admin can set one under Publishing on the "
+                "project's page, or you can enter an address."
             ),
             field="url",
         )
@@ -157,28 +157,29 @@ def request_pull(
     title, body = redactor.text(title), redactor.text(body)
     if not title or len(title) > MAX_TITLE_CHARS:
         raise Invalid(
-            _("A pull request has a title of 1 to {count} characters.").format(
+            _("A pull request title must have 1 to {count} characters.").format(
                 count=MAX_TITLE_CHARS
             )
         )
     if len(body) > MAX_BODY_CHARS:
         raise Invalid(
-            _("A description has at most {count} characters.").format(count=MAX_BODY_CHARS)
+            _("A description can have at most {count} characters.").format(count=MAX_BODY_CHARS)
         )
     workplace = _workplace(access)
     if not is_branch_name(base):
-        raise Invalid(_("Name the branch that it is to be merged into."), field="base")
+        raise Invalid(_("Enter the branch to merge into."), field="base")
     if base == (workplace.branch or workplace.survey.get("branch")):
         raise Invalid(
             _(
-                "The work is on {base} itself. Make a new branch first, then open the pull request."
+                "The work is on {base} itself. Create a new branch first, then open the pull "
+                "request."
             ).format(base=base),
             field="base",
         )
     if not publishing_of(access.project).can_request:
         raise Conflict(
             _(
-                "The project has no access token for its forge. An admin sets one under "
+                "The project has no access token for its forge. An admin can set one under "
                 "Publishing on the project's page."
             )
         )
@@ -196,5 +197,5 @@ def _workplace(access: SessionAccess) -> Checkout:
     require_role(access.team, Role.MEMBER)
     found = workplace_of(access.session)
     if found is None:
-        raise Conflict(_("Nothing is known yet of where this session works. Look again first."))
+        raise Conflict(_("The state of this session's files is not known yet. Refresh it first."))
     return found

@@ -51,7 +51,7 @@ def set_up_publishing(
     row.api_url, token = _api(api_url), _token(token)
     after = _described(row, project)
     if row.api_url and after.kind is None:
-        raise Invalid(_("Choose which forge it is."), field="kind")
+        raise Invalid(_("Choose a forge."), field="kind")
     if forget or _hosts(after) != before:
         row.token = row.last4 = ""
     if token:
@@ -92,7 +92,7 @@ def _remote(text: str) -> str:
     source = parse_git_url(text, protocols=allowed_protocols())
     if source.credential:
         raise Invalid(
-            _("Give the address without a name and password, and the token below."),
+            _("Enter the address without user name and password, and the token below."),
             field="remote_url",
         )
     return source.url
@@ -109,7 +109,7 @@ def _api(text: str) -> str:
             _("The API address cannot be used: {why}.").format(why=exc), field="api_url"
         ) from exc
     if urlsplit(url).query:
-        raise Invalid(_("The API address must not have a ? in it."), field="api_url")
+        raise Invalid(_("The API address must not contain a ?."), field="api_url")
     return url
 
 
@@ -117,9 +117,9 @@ def _token(token: str) -> str:
     token = token.strip()
     if not is_secret_text(token, max_chars=MAX_TOKEN_CHARS):
         raise Invalid(
-            _("This is not an access token: it must be printable text without line breaks."),
+            _("An access token must be printable text without line breaks."),
             field="token",
         )
     if " " in token or ":" in token:
-        raise Invalid(_("An access token has no spaces and no colon in it."), field="token")
+        raise Invalid(_("An access token must not contain spaces or colons."), field="token")
     return token

@@ -85,7 +85,7 @@ def _fitting(request: QuestionRequest, answers: Sequence[Sequence[str]]) -> list
     """One list for each question, without blanks."""
     questions = request.questions
     if len(answers) > len(questions):
-        raise Invalid(_("There are fewer questions than answers."))
+        raise Invalid(_("There are more answers than questions."))
     given = [[clean_text(text).strip() for text in answer] for answer in answers]
     given = [[text for text in answer if text] for answer in given]
     given += [[] for _ in range(len(questions) - len(given))]
@@ -96,7 +96,7 @@ def _fitting(request: QuestionRequest, answers: Sequence[Sequence[str]]) -> list
             )
         if any(len(text) > MAX_ANSWER_CHARS for text in answer):
             raise Invalid(
-                _("An answer has at most {count} characters.").format(
+                _("An answer can have at most {count} characters.").format(
                     count=number_format(MAX_ANSWER_CHARS, force_grouping=True)
                 )
             )

@@ -32,7 +32,7 @@ def request_branch(access: ProjectAccess, checkout_id: str, *, name: str) -> Che
     require_role(access.team, Role.MEMBER)
     name = name.strip()
     if not is_branch_name(name):
-        raise Invalid(_("That cannot be the name of a branch."), field="name")
+        raise Invalid(_("This is not a valid branch name."), field="name")
     return _request(access, checkout_id, Checkout.Job.BRANCH, {"name": name})
 
 
@@ -50,15 +50,15 @@ def _request(
     rows = Checkout.objects.select_for_update().filter(project=access.project.pk)
     checkout = rows.filter(pk=checkout_id).first()
     if checkout is None:
-        raise NotFound("Parked work", checkout_id)
+        raise NotFound("Rescued work", checkout_id)
     if checkout.job:
         raise Conflict(
-            _("Something else is being done with it ({job}). Wait for that.").format(
+            _("Another operation is in progress ({job}). Wait until it is done.").format(
                 job=checkout.job
             )
         )
     if checkout.state != Checkout.State.PARKED or in_use(checkout):
-        raise Conflict(_("It is not parked any more: its session works with it."))
+        raise Conflict(_("This work is no longer rescued: its session uses it again."))
     checkout.job, checkout.job_data = job, data
     checkout.job_by, checkout.job_at = access.principal.user, timezone.now()
     checkout.job_begun, checkout.job_failed, checkout.job_detail = False, False, ""

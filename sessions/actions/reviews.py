@@ -148,10 +148,10 @@ def _longest_fence(code: str) -> int:
 def _body(text: str) -> str:
     body = clean_text(text.replace("\r\n", "\n").strip())
     if not body:
-        raise Invalid(_("A comment needs words."), field="body")
+        raise Invalid(_("Enter a comment."), field="body")
     if len(body) > MAX_BODY_CHARS:
         raise Invalid(
-            _("A comment has at most {count} characters.").format(count=MAX_BODY_CHARS),
+            _("A comment can have at most {count} characters.").format(count=MAX_BODY_CHARS),
             field="body",
         )
     return body

@@ -57,7 +57,7 @@ def run_now(access: ProjectAccess, row: Schedule, *, ip: str | None = None) -> S
         raise NotFound("Schedule", row.pk)
     row = locked
     if _goes_on(row):
-        raise Conflict("The run before it still goes on.")
+        raise Conflict("The previous run is still in progress.")
     run = _begin(row, timezone.now(), by=access.principal.user)
     record(
         AuditAction.SCHEDULE_RUN,

@@ -53,7 +53,7 @@ def create_schedule(
     require_role(access.team, Role.MEMBER)
     if access.project.schedules.count() >= MAX_SCHEDULES:
         raise Conflict(
-            _("A project has at most {count} schedules. Delete one first.").format(
+            _("A project can have at most {count} schedules. Delete one first.").format(
                 count=MAX_SCHEDULES
             )
         )
@@ -129,9 +129,7 @@ def require_change(access: ProjectAccess, row: Schedule) -> None:
     """Raises: Forbidden."""
     require_role(access.team, Role.MEMBER)
     if not may_change(access, row):
-        raise Forbidden(
-            _("This schedule is another member's. Its author and admins may change it.")
-        )
+        raise Forbidden(_("Only the author and admins can change this schedule."))
 
 
 def _lock(access: ProjectAccess, row: Schedule) -> Schedule:
@@ -144,11 +142,12 @@ def _write(row: Schedule, access: ProjectAccess, draft: ScheduleDraft, now: date
     row.prompt = clean_text(draft.prompt.replace("\r\n", "\n")).strip()
     if not row.name or len(row.name) > MAX_NAME_CHARS:
         raise Invalid(
-            _("A name has 1 to {count} characters.").format(count=MAX_NAME_CHARS), field="name"
+            _("A name must have 1 to {count} characters.").format(count=MAX_NAME_CHARS),
+            field="name",
         )
     if not row.prompt or len(row.prompt) > MAX_TEXT_CHARS:
         raise Invalid(
-            _("A prompt has 1 to {count} characters.").format(
+            _("A prompt must have 1 to {count} characters.").format(
                 count=number_format(MAX_TEXT_CHARS, force_grouping=True)
             ),
             field="prompt",

@@ -38,7 +38,7 @@ def set_up_search(
     row = TeamSearch.objects.filter(team=access.team).first()
     address, key = _checked_address(address), _checked_key(key)
     if kind is EngineKind.SEARXNG and not address:
-        raise Invalid(_("SearXNG needs the address where it runs."), field="address")
+        raise Invalid(_("SearXNG needs an address."), field="address")
     moved = row is None or row.kind != kind or _host(row.address) != _host(address)
     row = row or TeamSearch(team=access.team)
     if moved or kind is EngineKind.SEARXNG:
@@ -89,9 +89,7 @@ def _checked_address(address: str) -> str:
 def _checked_key(key: str) -> str:
     key = key.strip()
     if not is_secret_text(key, max_chars=MAX_KEY_CHARS):
-        raise Invalid(
-            _("This is not a key: it must be printable text without line breaks."), field="key"
-        )
+        raise Invalid(_("A key must be printable text without line breaks."), field="key")
     return key
 
 

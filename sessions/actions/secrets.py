@@ -30,7 +30,7 @@ def set_secret(
     if row is None:
         if ProjectSecret.objects.filter(project=project).count() >= MAX_SECRETS:
             raise Conflict(
-                _("A project has at most {count} secrets. Remove one first.").format(
+                _("A project can have at most {count} secrets. Remove one first.").format(
                     count=MAX_SECRETS
                 )
             )

@@ -103,19 +103,21 @@ def create_session(
 
 def _checked_path(path: str) -> str | None:
     if len(path) > MAX_PATH_CHARS or not path.isprintable():
-        raise Invalid(_("This folder's path is too long, or has characters that cannot be shown."))
+        raise Invalid(
+            _("The path of this folder is too long or contains characters that cannot be shown.")
+        )
     return path or None
 
 
 def _checked_id(given: str) -> str:
     if not is_id(given, "ses") or not is_fresh(given, "ses", within_s=FRESH_ID_S):
         raise Invalid(
-            "An id of a session is ses_, then 12 hex digits with the time and 14 letters or "
-            "digits, made in the last minutes. Leave it out, and the server makes one.",
+            "A session ID is ses_, followed by 12 hex digits with the current time and 14 "
+            "letters or digits. Leave it out to let the server create one.",
             field="id",
         )
     if Session.objects.filter(pk=given).exists():
-        raise Conflict("That id is taken. Make another one.")
+        raise Conflict("This ID is already in use. Create another one.")
     return given
 
 
@@ -148,7 +150,7 @@ def clean_title(title: str) -> str:
     """Raises: Invalid when it is empty or too long."""
     title = clean_text(" ".join(title.split()))
     if not title or len(title) > MAX_TITLE_CHARS:
-        raise Invalid(_("A title has 1 to {most} characters.").format(most=MAX_TITLE_CHARS))
+        raise Invalid(_("A title must have 1 to {most} characters.").format(most=MAX_TITLE_CHARS))
     return title
 
 

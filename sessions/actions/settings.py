@@ -108,7 +108,7 @@ def _check_network(before: JsonObject, after: JsonObject, *, most: Reach, of: st
     wanted = read_network(after)
     if wanted is not None and wanted.policy.rank > most.rank:
         raise Invalid(
-            _("network: {policy} is more than {of} allows, which is {most}.").format(
+            _("network: {policy} exceeds what {of} allows, which is {most}.").format(
                 policy=wanted.policy.value, of=of, most=most.value
             ),
             field=NETWORK,

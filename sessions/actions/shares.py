@@ -43,10 +43,12 @@ def create_share(
     session = lock_session(access.session.pk)
     _require_allowed(project_links(session.project), scope)
     if (days is None and scope == Share.Scope.PUBLIC) or not 0 < (days or 1) <= MAX_DAYS:
-        raise Invalid(_("A link opens for 1 to {count} days.").format(count=MAX_DAYS), field="days")
+        raise Invalid(
+            _("A link can be valid for 1 to {count} days.").format(count=MAX_DAYS), field="days"
+        )
     if session.shares.open().count() >= MAX_LINKS:
         raise Conflict(
-            _("A session has at most {count} links. Revoke one first.").format(count=MAX_LINKS)
+            _("A session can have at most {count} links. Revoke one first.").format(count=MAX_LINKS)
         )
     now = timezone.now()
     share = Share.objects.create(
@@ -105,11 +107,11 @@ def _require_allowed(allowed: Links, scope: str) -> None:
     if allowed is Links.NONE:
         raise Forbidden(
             _(
-                "Sharing is switched off for this project. Members of the team open the session's "
-                "page instead."
+                "Sharing is turned off for this project. Team members can open the session's page "
+                "instead."
             )
         )
-    raise Forbidden(_("Public links are not allowed here: an admin of the team can allow them."))
+    raise Forbidden(_("Public links are not allowed. A team admin can allow them."))
 
 
 def _revoke(access: SessionAccess, share: Share, ip: str | None) -> None:

@@ -39,15 +39,15 @@ def save_team_skill(
     if not _NAME.fullmatch(name):
         raise Invalid(
             _(
-                "A name has up to {count} small letters, digits, - and _, and begins with a "
-                "letter or digit."
+                "A name can have up to {count} lowercase letters, digits, - and _, and must start "
+                "with a letter or digit."
             ).format(count=MAX_NAME_CHARS),
             field="name",
         )
     description = " ".join(clean_text(description).split())
     if not description or len(description) > MAX_DESCRIPTION_CHARS:
         raise Invalid(
-            _("Say in up to {count} characters when to use it.").format(
+            _("Describe when to use the skill in at most {count} characters.").format(
                 count=MAX_DESCRIPTION_CHARS
             ),
             field="description",
@@ -55,14 +55,16 @@ def save_team_skill(
     text = clean_text(text).strip()
     if not text or len(text) > MAX_TEXT_CHARS:
         raise Invalid(
-            _("A skill has up to {count} characters of text.").format(
+            _("A skill can have at most {count} characters of text.").format(
                 count=number_format(MAX_TEXT_CHARS, force_grouping=True)
             ),
             field="text",
         )
     if skill is None and access.team.skills.count() >= MAX_TEAM_SKILLS:
         raise Conflict(
-            _("A team has at most {count} skills. Delete one first.").format(count=MAX_TEAM_SKILLS)
+            _("A team can have at most {count} skills. Delete one first.").format(
+                count=MAX_TEAM_SKILLS
+            )
         )
     row = _lock(skill) if skill else TeamSkill(team=access.team)
     was = row.name
@@ -72,7 +74,7 @@ def save_team_skill(
         with transaction.atomic():
             row.save()
     except IntegrityError as exc:
-        raise Conflict(_("The team has a skill {name} already.").format(name=name)) from exc
+        raise Conflict(_("The team already has a skill named {name}.").format(name=name)) from exc
     record(
         AuditAction.SKILL_SAVED,
         actor=access.user,

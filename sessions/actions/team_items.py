@@ -62,7 +62,7 @@ def put_project_item(
 def require_same(stored: JsonValue, seen: str) -> None:
     """Raises: Conflict when what is stored is not what a page showed, by its mark."""
     if mark_of(stored) != seen:
-        raise Conflict(_("Somebody else has changed this meanwhile. Look at it as it is now."))
+        raise Conflict(_("Someone else has changed this. Check the current version."))
 
 
 def _with(config: JsonObject, path: tuple[str, ...], value: JsonValue) -> JsonObject:

@@ -71,7 +71,7 @@ def open_terminal(
     project, user = access.project, access.principal.user
     require_role(access.team, Role.MEMBER)
     if project.status != Project.Status.READY:
-        raise Conflict(_("The files of {name} are not there yet.").format(name=project.name))
+        raise Conflict(_("The files of {name} are not ready yet.").format(name=project.name))
     _refuse_more(access)
     _refuse_by_rules(project, folder)
     _check_sizes(plan)
@@ -194,17 +194,17 @@ def _refuse_more(access: ProjectAccess) -> None:
     mine = settings.TERMINALS_PER_PERSON if limit is None else limit
     mine = min(mine, settings.TERMINALS_PER_PERSON)
     if mine == 0:
-        raise Forbidden(_("Terminals are switched off here."))
+        raise Forbidden(_("Terminals are turned off."))
     if open_.filter(creator=access.principal.user).count() >= mine:
         raise TooManyRequests(
-            _("You have {count} terminals open, which is the most. Close one first.").format(
+            _("You have {count} open terminals, which is the maximum. Close one first.").format(
                 count=mine
             ),
             limit=mine,
         )
     if open_.count() >= settings.TERMINALS_PER_TEAM:
         raise TooManyRequests(
-            _("The team has as many terminals open as the server allows. Close one first."),
+            _("The team has reached the server's limit of open terminals. Close one first."),
             limit=settings.TERMINALS_PER_TEAM,
         )
 
@@ -212,7 +212,12 @@ def _refuse_more(access: ProjectAccess) -> None:
 def _refuse_by_rules(project: Project, folder: str) -> None:
     config = project_config(project, folder)
     if is_hidden("bash", agent_ruleset(project, find_agent(config, ""), config, folder)):
-        raise Forbidden(_("The permission rules deny the shell in this project, so terminals too."))
+        raise Forbidden(
+            _(
+                "The permission rules of this project deny the shell, so terminals are not "
+                "available."
+            )
+        )
 
 
 def _check_sizes(plan: TerminalPlan) -> None:
@@ -220,14 +225,14 @@ def _check_sizes(plan: TerminalPlan) -> None:
     if any("\0" in word for word in [*words, *plan.env.values()]):
         raise Invalid("A command, a folder or a variable contains a NUL character.")
     if len(plan.command) > 1000 or len(plan.cwd) > 1000 or _bytes(words) > MAX_ARGUMENTS_BYTES:
-        raise Invalid(f"A command has at most {MAX_ARGUMENTS_BYTES} bytes.", field="args")
+        raise Invalid(f"A command can have at most {MAX_ARGUMENTS_BYTES} bytes.", field="args")
     if _bytes([*plan.env, *plan.env.values()]) > MAX_ENVIRONMENT_BYTES:
         raise Invalid(
-            f"The variables have more than {MAX_ENVIRONMENT_BYTES} bytes together.", field="env"
+            f"Together, the variables have more than {MAX_ENVIRONMENT_BYTES} bytes.", field="env"
         )
     for name in plan.env:
         if not _NAME.fullmatch(name):
-            raise Invalid(f"{name[:50]!r} is no name of a variable.", field="env")
+            raise Invalid(f"{name[:50]!r} is not a valid variable name.", field="env")
 
 
 def _bytes(words: Sequence[str]) -> int:

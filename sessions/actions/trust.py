@@ -29,9 +29,9 @@ def trust_repository(
     project = Project.objects.select_for_update().get(pk=access.project.pk)
     brought = brought_by(project)
     if not brought.files:
-        raise Conflict(_("This repository brings nothing that needs trust."))
+        raise Conflict(_("This repository contains nothing that needs to be trusted."))
     if brought.digest != digest:
-        raise Conflict(_("The files have changed since you looked. Look at them again."))
+        raise Conflict(_("The files have changed. Review them again."))
     row, _is_new = RepositoryTrust.objects.update_or_create(
         project=project,
         defaults={

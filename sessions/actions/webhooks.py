@@ -47,7 +47,9 @@ def create_webhook(
     require_role(access, Role.ADMIN)
     if Webhook.objects.filter(team=access.team).count() >= MAX_WEBHOOKS:
         raise Conflict(
-            _("A team has at most {count} webhooks. Delete one first.").format(count=MAX_WEBHOOKS)
+            _("A team can have at most {count} webhooks. Delete one first.").format(
+                count=MAX_WEBHOOKS
+            )
         )
     sealed, secret = _new_secret()
     hook = Webhook.objects.create(
@@ -148,7 +150,7 @@ def redeliver(
 
 def _require_enabled(hook: Webhook) -> None:
     if hook.disabled_at is not None:
-        raise Conflict(_("The webhook is switched off. Switch it on first."))
+        raise Conflict(_("The webhook is turned off. Turn it on first."))
 
 
 def _new_secret() -> tuple[str, str]:
@@ -168,7 +170,7 @@ def _checked_events(events: Sequence[str]) -> list[str]:
     unknown = sorted(set(events) - set(known))
     if unknown or not events:
         raise Invalid(
-            _("Choose events out of {names}.").format(names=", ".join(known)), field="events"
+            _("Choose from these events: {names}.").format(names=", ".join(known)), field="events"
         )
     return [name for name in known if name in events]
 
@@ -176,7 +178,8 @@ def _checked_events(events: Sequence[str]) -> list[str]:
 def _checked_url(url: str) -> str:
     if len(url) > MAX_URL_CHARS:
         raise Invalid(
-            _("An address has at most {count} characters.").format(count=MAX_URL_CHARS), field="url"
+            _("An address can have at most {count} characters.").format(count=MAX_URL_CHARS),
+            field="url",
         )
     try:
         checked = check_url(url.strip())
@@ -189,7 +192,7 @@ def _checked_url(url: str) -> str:
             _("This address cannot be used: {why}.").format(why=why), field="url"
         ) from exc
     if parts.scheme == "http" and not is_listed(host, port):
-        raise Invalid(_("The address has to begin with https://."), field="url")
+        raise Invalid(_("The address must start with https://."), field="url")
     return checked
 
 

@@ -24,7 +24,7 @@ class NotAgreed(Conflict):
     """Settings would lose what nobody has agreed to lose. `mark` is what agreeing takes."""
 
     def __init__(self, gone: dict[str, list[str]]) -> None:
-        said = _("Nothing is saved yet. This removes: %(what)s.")
+        said = _("Nothing is saved yet. Saving removes: %(what)s.")
         super().__init__(said % {"what": say_removals(gone)})
         self.mark = _mark(gone)
 

@@ -32,9 +32,9 @@ def config_hints(team: Team, data: JsonObject) -> list[str]:
     hints += option_hints(data, providers, config.model or "")
     default = load_agents(config).get(config.default_agent or "")
     if config.default_agent and default is None:
-        hints.append(_("There is no agent %(name)s.") % {"name": config.default_agent})
+        hints.append(_("There is no agent named %(name)s.") % {"name": config.default_agent})
     elif default is not None and not default.is_primary:
-        said = _("People cannot choose the agent %(name)s, so it is no default.")
+        said = _("People cannot choose the agent %(name)s, so it cannot be the default.")
         hints.append(said % {"name": default.name})
     return hints
 

@@ -59,7 +59,9 @@ def _principal_of(request: HttpRequest) -> Principal:
     if not isinstance(user, User) or not user.is_active:
         raise Unauthorized("Send an API token, as Bearer or as Basic e-mail:token, or sign in.")
     if request.method not in SAFE_METHODS and check_csrf(request) is not None:
-        raise Forbidden("The CSRF token is missing or wrong. Scripts use an API token instead.")
+        raise Forbidden(
+            "The CSRF token is missing or wrong. Scripts must use an API token instead."
+        )
     return authenticate_user(user, browser=BrowserSession.of(request.session))
 
 
@@ -73,7 +75,10 @@ def _refuse_other_sites(request: HttpRequest) -> None:
         or urlsplit(origin).netloc == request.get_host()
     ):
         return
-    raise Forbidden("A page of another site sent this. Scripts send the token as Bearer.")
+    raise Forbidden(
+        "This request was sent by a page of another site. Scripts must send the token as a "
+        "Bearer token."
+    )
 
 
 def _refuse_large_body(request: HttpRequest) -> None:

@@ -65,7 +65,7 @@ def create_worktree(request: ApiRequest, body: WorktreeBody | None = None) -> Js
     location = require_location(request, need=Role.MEMBER)
     body = body or WorktreeBody()
     if body.startCommand.strip():
-        raise Invalid("This server runs no start script when it makes a worktree. Leave it empty.")
+        raise Invalid("Start scripts for worktrees are not supported. Leave this empty.")
     session = create_session(location.access, title=body.name, checkout=Plan())
     return checkout_to_wire(Checkout.objects.get(session=session))
 
@@ -81,8 +81,8 @@ def remove_worktree(request: ApiRequest, body: FolderBody) -> bool:
 def reset_worktree(request: ApiRequest, body: FolderBody) -> bool:
     _member(request, session_at(request, body.directory))
     raise Conflict(
-        "A worktree is not set back, so that nothing in it is lost. Remove it, which parks what is "
-        "not merged, and begin another."
+        "Worktrees cannot be reset, so that no work is lost. Remove the worktree, which "
+        "rescues unmerged work, and start another one."
     )
 
 

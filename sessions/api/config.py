@@ -117,5 +117,5 @@ def team_of(request: ApiRequest, named: str = "", *, need: Role | None = Role.VI
     teams = principal_teams(request.auth, need=Role.VIEWER if of_work else None)
     if len(teams) != 1:
         slugs = ", ".join(team.slug for team in teams) or "none"
-        raise Invalid(f"Name a team by ?team=. Yours: {slugs}.", kind="Query")
+        raise Invalid(f"Choose a team with ?team=. Your teams: {slugs}.", kind="Query")
     return access_principal_team(request.auth, teams[0].pk, need=need)

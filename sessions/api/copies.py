@@ -61,7 +61,7 @@ def refresh_copies(request: ApiRequest, project_id: str) -> None:
 def create_copy(request: ApiRequest, project_id: str, body: CopyBody) -> JsonObject:
     access = access_project(request.auth, project_id, need=Role.MEMBER)
     if body.strategy != "git_worktree":
-        raise Invalid("The only strategy here is git_worktree.")
+        raise Invalid("The only supported strategy is git_worktree.")
     session = create_session(access, title=body.name, checkout=Plan())
     return {"directory": session.directory}
 

@@ -77,7 +77,7 @@ def console_orgs(request: ApiRequest) -> JsonObject:
 
 @router.post("/experimental/console/switch", summary="Not offered: a token is for one team")
 def console_switch(request: ApiRequest, body: SwitchBody) -> bool:
-    raise Invalid("There is no organisation to switch to: a token is for one team.")
+    raise Invalid("There is no organization to switch to: a token belongs to one team.")
 
 
 @router.get("/experimental/tool/ids", summary="Names of all tools of a project")
@@ -160,7 +160,9 @@ def move_session(request: ApiRequest, body: MoveBody) -> None:
     session = access_session(request.auth, body.sessionID, need=Role.MEMBER).session
     if body.destination.directory.rstrip("/") == session.directory:
         return
-    raise Invalid("A session stays in its folder: fork it, or begin one in the other folder.")
+    raise Invalid(
+        "A session cannot be moved to another folder. Fork it, or start one in the other folder."
+    )
 
 
 # Workspaces are servers elsewhere that a local program speaks to. Here every host has workers.

@@ -50,7 +50,7 @@ def write_log(request: ApiRequest, body: LogBody) -> bool:
 
 @router.get("/log", summary="Not offered: operators read the log where the server writes it")
 def read_log(request: ApiRequest) -> list[JsonObject]:
-    raise Forbidden("The log is of all teams: operators read it where the server writes it.")
+    raise Forbidden("The log contains entries of all teams. Operators can read it on the server.")
 
 
 @router.post("/instance/dispose", summary="Nothing is kept for one client, so nothing is dropped")

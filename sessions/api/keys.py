@@ -62,7 +62,7 @@ def put_auth(request: ApiRequest, provider_id: str, body: AuthBody) -> bool:
     elif body.type != "api" or not body.key:
         raise Invalid(
             "Send a key as {type: api, key}, or the tokens of a sign-in. Remote settings of a "
-            "well-known address are not read here."
+            "well-known address are not supported."
         )
     elif (exchanged := key_grant(provider_id, body.key, body.metadata or {})) is not None:
         keep_grant(holder, provider_id, exchanged, actor=access.user, ip=ip)
@@ -102,12 +102,12 @@ def _grant(provider_id: str, body: AuthBody) -> Grant:
     """Raises: Invalid."""
     for name in ("access", "refresh", "accountId"):
         if not _VISIBLE.fullmatch(getattr(body, name)):
-            raise Invalid(f"{name}: tokens and ids are visible ASCII characters.", field=name)
+            raise Invalid(f"{name}: tokens and IDs must be visible ASCII characters.", field=name)
     if body.expires > _LATEST_MS:
-        raise Invalid("expires: give milliseconds since 1970, or 0 for no end.", field="expires")
+        raise Invalid("expires: use milliseconds since 1970, or 0 for no expiry.", field="expires")
     sign_in = sign_in_of(provider_id)
     if sign_in is None or not (body.access or body.refresh):
-        raise Invalid(f"{provider_id[:100]} takes a key here: send {{type: api, key}}.")
+        raise Invalid(f"{provider_id[:100]} needs a key: send {{type: api, key}}.")
     ends = datetime.fromtimestamp(body.expires / 1000, UTC) if body.expires > 0 else None
     try:
         return sign_in.adopted(

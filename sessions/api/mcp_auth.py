@@ -80,7 +80,10 @@ def _end(request: ApiRequest, name: str, body: CodeBody) -> JsonObject:
 def authenticate_mcp(request: ApiRequest, name: str) -> JsonObject:
     access, server = _server(request, name)
     if signed_in(access.project, name, server) is None:
-        raise Invalid("This server opens no browser: go where POST /mcp/{name}/auth says.")
+        raise Invalid(
+            "This server cannot open a browser. Open the address that POST /mcp/{name}/auth "
+            "returns."
+        )
     return _status(access, name, server)
 
 

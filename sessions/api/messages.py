@@ -107,9 +107,9 @@ def _read_cursor(session: Session, cursor: str) -> int:
         data = json.loads(base64.urlsafe_b64decode(padded))
         message_id = str(data["id"]).replace("\0", "")
     except (binascii.Error, ValueError, KeyError, TypeError) as exc:
-        raise Invalid("The cursor `before` is broken.", kind="Query") from exc
+        raise Invalid("The cursor `before` is not valid.", kind="Query") from exc
     seq = Message.objects.filter(session=session, pk=message_id).values_list("seq", flat=True)
     place = seq.first()
     if place is None:
-        raise Invalid("The cursor `before` names no message of this session.", kind="Query")
+        raise Invalid("The cursor `before` is not a message of this session.", kind="Query")
     return place

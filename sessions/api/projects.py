@@ -122,7 +122,7 @@ for path in ("/project/git/init", "/project/init"):
 def patch_project(request: ApiRequest, project_id: str, body: ProjectPatch) -> JsonObject:
     access = access_project(request.auth, project_id, need=Role.MEMBER)
     if body.commands is not None and (body.commands.start or "").strip():
-        raise Invalid("This server runs no start script when it makes a worktree. Leave it empty.")
+        raise Invalid("Start scripts for worktrees are not supported. Leave this empty.")
     icon = body.icon.model_dump(exclude_none=True) if body.icon is not None else None
     return project_to_wire(update_project(access, name=body.name, icon=icon))
 

@@ -153,7 +153,8 @@ async def wait_for_answer(
             )
     except TimeoutError as exc:
         raise Unavailable(
-            f"The turn goes on. Send the same again, with the messageID {row.pk}, to wait longer."
+            "The turn is still running. To keep waiting, send the same request again with the "
+            f"messageID {row.pk}."
         ) from exc
     # `opencode run --attach` exits with this answer and prints what its event stream brought.
     await flushed(team_group(team_id))
@@ -188,7 +189,7 @@ def _admit(principal: Principal, session_id: str, body: PromptBody) -> SessionIn
 def _admit_command(principal: Principal, session_id: str, body: CommandBody) -> SessionInput:
     access = access_session(principal, session_id, need=Role.MEMBER)
     if any(part.get("type") != "file" for part in body.parts):
-        raise Invalid("Beside its arguments a command takes files only.")
+        raise Invalid("Besides its arguments, a command can only have files.")
     call = CommandCall(
         body.command.removeprefix("/"),
         body.arguments,

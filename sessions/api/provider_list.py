@@ -96,7 +96,10 @@ def page_of(
     """
     ids = [one.id for one in providers]
     if wanted.cursor and wanted.cursor not in ids:
-        raise Invalid("This cursor is none of this list. Begin again without one.", field="cursor")
+        raise Invalid(
+            "This cursor does not belong to this list. Start again without a cursor.",
+            field="cursor",
+        )
     start = ids.index(wanted.cursor) + 1 if wanted.cursor else 0
     page = providers[start : start + wanted.limit] if wanted.limit else providers[start:]
     if page and page[-1].id != ids[-1]:

@@ -44,8 +44,8 @@ async def put_back(
                 done, team_id = await wait_until(principal, check, subscription)
         except TimeoutError as exc:
             raise Unavailable(
-                "The host with the project's files has not answered yet. The files are put back "
-                "as soon as a worker there is free."
+                "The host with the project's files has not responded yet. The files are restored "
+                "as soon as one of its workers is free."
             ) from exc
     await flushed(team_group(team_id))
     return done

@@ -200,6 +200,7 @@ def _method(provider_id: str, place: int) -> Method:
     methods = methods_of(provider_id)
     if place >= len(methods) or methods[place].kind == "key":
         raise Invalid(
-            f"{provider_id[:100]} has no such way to sign in. GET /provider/auth lists them."
+            f"{provider_id[:100]} does not support this way to sign in. GET /provider/auth "
+            "lists the supported ones."
         )
     return methods[place]

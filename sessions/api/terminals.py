@@ -120,7 +120,7 @@ def post_ticket(request: ApiRequest, pty_id: str, watch: bool = False) -> HttpRe
 @router.get("/pty/{pty_id}/connect", summary="The websocket of a terminal")
 def connect(request: ApiRequest, pty_id: str, cursor: str = "", ticket: str = "") -> bool:
     own(request, pty_id)
-    raise Invalid("Connect to this address by websocket.")
+    raise Invalid("Connect to this address with a WebSocket.")
 
 
 def apply_patch(access: TerminalAccess, body: TerminalPatch) -> Terminal:

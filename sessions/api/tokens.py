@@ -105,7 +105,7 @@ def _end(principal: Principal, days: int | None) -> datetime | None:
     own = ApiToken.objects.get(pk=principal.token_id).expires_at if principal.token_id else None
     if own is not None and (end is None or end > own):
         raise Forbidden(
-            f"This token ends on {own:%Y-%m-%d}, so it can make none that lives longer."
+            f"This token expires on {own:%Y-%m-%d} and cannot create tokens that expire later."
         )
     return end
 

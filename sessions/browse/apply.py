@@ -41,7 +41,7 @@ async def apply_patch(place: Place, patch: str) -> Applied:
     except NoCheckouts as exc:
         raise NotApplied(str(exc), reason="non-git") from exc
     except CheckoutError as exc:
-        raise Unavailable(_("git cannot run here: {why}").format(why=exc)) from exc
+        raise Unavailable(_("Git cannot run here: {why}").format(why=exc)) from exc
     if _adds_marks(place, patch):
         raise NotApplied(_MASKED, reason="not-clean")
     given = patch if patch.endswith("\n") else f"{patch}\n"

@@ -130,8 +130,8 @@ async def _ask_host(where: Where, operation: str, arguments: Mapping[str, object
             logger.warning("browse.unanswered host=%s operation=%s", where.host, operation)
             raise Unavailable(
                 _(
-                    "The host {host}, which has the files, has not answered. Try again when one "
-                    "of its workers is free."
+                    "The host {host}, which has the files, did not respond. Try again when one of "
+                    "its workers is free."
                 ).format(host=where.host)
             ) from exc
     if "value" in answer:

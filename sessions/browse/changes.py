@@ -99,7 +99,7 @@ async def list_files_changed(place: Place) -> list[FileStatus]:
 async def list_diffs(place: Place, mode: str, context: int = 3) -> JsonValue:
     """Returns: `VcsFileDiff[]`. A patch is empty for a binary, large or withheld file."""
     if mode not in ("git", "branch"):
-        raise Invalid("mode is git or branch.", kind="Query")
+        raise Invalid("mode must be git or branch.", kind="Query")
     changes = await _changes(place, "git" if mode == "git" else "branch", context=context)
     return [_shown(change).to_wire() for change in changes]
 
@@ -150,7 +150,7 @@ async def _changes(
         room = max(0, MAX_CHANGES - len(tracked))
         names = (await repository.first_fields(room, *OTHERS))[0]
     except CheckoutError as exc:
-        raise Unavailable(_("git could not look at the files: {why}").format(why=exc)) from exc
+        raise Unavailable(_("Git could not read the files: {why}").format(why=exc)) from exc
     # A folder is a repository of its own.
     files = [name for name in names if not name.endswith("/")]
     added = await asyncio.to_thread(_untracked, place, files, patches=patches)

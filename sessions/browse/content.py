@@ -62,11 +62,11 @@ def _read(located: Located) -> bytes | None:
         return None
     except IsADirectoryError as exc:
         raise Invalid(
-            _("{path} is a folder; list it instead.").format(path=located.relative or ".")
+            _("{path} is a folder. List it instead.").format(path=located.relative or ".")
         ) from exc
     if len(data) > MAX_BYTES:
         raise TooLarge(
-            _("{path} has more than {size} MiB.").format(
+            _("{path} is larger than {size} MiB.").format(
                 path=located.relative, size=MAX_BYTES // 1024 // 1024
             )
         )

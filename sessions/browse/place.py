@@ -96,7 +96,7 @@ class Place:
         """Raises: Forbidden."""
         if not self.may_read(*located.patterns):
             raise Forbidden(
-                _("The rules of the project do not let you read {path}.").format(
+                _("The project's rules do not allow you to read {path}.").format(
                     path=located.relative or "this"
                 )
             )
@@ -109,7 +109,8 @@ class Place:
         if self.redactor.data(data) is not data:
             raise Forbidden(
                 _(
-                    "{path} holds a secret of the project. Only in text files can it be masked."
+                    "{path} contains a secret of the project, which can only be masked in text "
+                    "files."
                 ).format(path=name)
             )
         return base64.b64encode(data).decode("ascii")

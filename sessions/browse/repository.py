@@ -22,10 +22,8 @@ async def init_repository(place: Place) -> bool:
         if await place.find_repository() is not None:
             return False
         if await asyncio.to_thread(os.path.lexists, git_dir):
-            raise Conflict(
-                _("There is a .git that is no plain repository. Look at it on the server.")
-            )
+            raise Conflict(_("The .git entry is not a regular repository. Check it on the server."))
         await Repository(git_dir, place.worktree).init("--initial-branch=main")
     except CheckoutError as exc:
-        raise Unavailable(_("git could not make a repository: {why}").format(why=exc)) from exc
+        raise Unavailable(_("Git could not create a repository: {why}").format(why=exc)) from exc
     return True

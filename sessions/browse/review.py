@@ -131,7 +131,7 @@ async def list_review(place: Place, mode: str, hashed: list[str]) -> Review:
             repository.first_fields(_MAX_NEW, *OTHERS),
         )
     except CheckoutError as exc:
-        raise Unavailable(_("git could not look at the files: {why}").format(why=exc)) from exc
+        raise Unavailable(_("Git could not read the files: {why}").format(why=exc)) from exc
     new = [name for name in names if not name.endswith("/")]
     found = sorted(_read_listing(tracked.kept), key=lambda change: change.file)
     room = max(0, MAX_FILES - len(found))
@@ -166,7 +166,7 @@ async def diff_file(
         own = exactly(file, *([change.old] if change.old else []))
         said = await repository.ask(*BIG_FILES, *_DIFF, *options, base, "--", *own, cut=True)
     except CheckoutError as exc:
-        raise Unavailable(_("git could not look at the file: {why}").format(why=exc)) from exc
+        raise Unavailable(_("Git could not read the file: {why}").format(why=exc)) from exc
     return await asyncio.to_thread(_told, place, change, "" if change.binary else whole_lines(said))
 
 
@@ -199,7 +199,7 @@ def diff_options(*, spaces: bool, context: int) -> tuple[str, ...]:
 
 async def _base(place: Place, repository: Repository, mode: str) -> str | None:
     if mode not in ("git", "branch"):
-        raise Invalid("mode is git or branch.", kind="Query")
+        raise Invalid("mode must be git or branch.", kind="Query")
     return await (head_of(repository) if mode == "git" else branch_point(place, repository))
 
 
@@ -223,7 +223,7 @@ def readable_names(place: Place, file: str, old: str = "") -> list[str]:
         if not is_plain or name.startswith(("/", "../")) or "\0" in name:
             raise NotFound("File", name[:100])
         if not place.may_read(name):
-            raise Forbidden(_("The rules of the project do not let you read this file."))
+            raise Forbidden(_("The project's rules do not allow you to read this file."))
     if not file:
         raise NotFound("File")
     return names

@@ -81,7 +81,7 @@ async def find_files(
     their order, where they have the query as a whole.
     """
     if len(query) > MAX_PATTERN_CHARS:
-        raise Invalid(f"The query has at most {MAX_PATTERN_CHARS} characters.", kind="Query")
+        raise Invalid(f"The query can have at most {MAX_PATTERN_CHARS} characters.", kind="Query")
     # Masked before they are compared, so that nobody can guess a secret by searching for it.
     listed: list[JsonValue] = [*await list_names(place)]
     names = [str(name) for name in place.redactor.json(listed)]
@@ -136,7 +136,7 @@ def _folders(names: list[str]) -> list[str]:
 
 def _require_pattern(pattern: str) -> None:
     if not 0 < len(pattern) <= MAX_PATTERN_CHARS:
-        raise Invalid(f"pattern has 1 to {MAX_PATTERN_CHARS} characters.", kind="Query")
+        raise Invalid(f"pattern must have 1 to {MAX_PATTERN_CHARS} characters.", kind="Query")
 
 
 def _to_wire(place: Place, match: Match) -> JsonObject:

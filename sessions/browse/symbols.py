@@ -88,7 +88,7 @@ async def find_symbols(place: Place, query: str) -> list[JsonObject]:
     For a viewer no program is started, so there are none either.
     """
     if len(query) > MAX_PATTERN_CHARS:
-        raise Invalid(f"The query has at most {MAX_PATTERN_CHARS} characters.", kind="Query")
+        raise Invalid(f"The query can have at most {MAX_PATTERN_CHARS} characters.", kind="Query")
     if place.cautious or not settings.LANGUAGE_SERVERS:
         return []
     specs = await in_db(_specs, place)

@@ -79,6 +79,6 @@ def require_sound(config: JsonObject) -> None:
     for provider_id, block in parse_blocks(config).items():
         if block.options.apiKey:
             raise Invalid(
-                f"provider.{provider_id}.options.apiKey: keys are kept by each team, encrypted. "
-                "Take it out here and set it in the team's settings, under Models."
+                f"provider.{provider_id}.options.apiKey: keys are stored encrypted by each team. "
+                "Remove the key here, and set it in the team settings under Models."
             )

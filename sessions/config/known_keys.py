@@ -49,7 +49,7 @@ def say_unknown(data: JsonObject) -> list[str]:
     """Returns: a sentence about the keys that nobody knows, if there are any."""
     unknown = split_unknown(data)[1]
     keys = {"keys": join_keys(unknown, guess=True)}
-    return [_("Unknown keys were left out: %(keys)s.") % keys] if unknown else []
+    return [_("Unknown keys were ignored: %(keys)s.") % keys] if unknown else []
 
 
 def join_keys(paths: Iterable[Path], *, guess: bool = False) -> str:

@@ -24,9 +24,9 @@ KEY = "network"
 _SHOWN_HOSTS = 40
 # What commands reach, in words for people.
 REACHES = {
-    Reach.NONE: gettext_noop("no network"),
-    Reach.ALLOW_LIST: gettext_noop("the hosts on a list"),
-    Reach.OPEN: gettext_noop("whatever this server reaches"),
+    Reach.NONE: gettext_noop("no hosts"),
+    Reach.ALLOW_LIST: gettext_noop("listed hosts only"),
+    Reach.OPEN: gettext_noop("all hosts this server can reach"),
 }
 
 

@@ -120,7 +120,7 @@ def _masked(value: JsonValue, path: tuple[str, ...]) -> JsonValue:
 def _kept(given: JsonValue, stored: JsonValue, path: tuple[str, ...]) -> JsonValue:
     if given == MASK:
         if not _is_value(stored):
-            raise Invalid(f"{'.'.join(path)}: {MASK} stands for a value, and none is stored here.")
+            raise Invalid(f"{'.'.join(path)}: {MASK} stands for a stored value, but there is none.")
         return stored
     if isinstance(given, dict):
         known = stored if isinstance(stored, dict) else {}

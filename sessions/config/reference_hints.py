@@ -28,18 +28,19 @@ def _said(one: Reference) -> str:
         return ""
     if one.file and one.path[:1] == TEMPLATE[:1]:
         said = _(
-            "%(reference)s in %(key)s is not replaced: write the command into a file below "
+            "%(reference)s in %(key)s is not replaced. Write the command to a file in "
             ".opencode/command of the repository instead."
         )
     elif one.file:
         said = _(
-            "%(reference)s in %(key)s is not replaced: files can be included only in prompts and "
-            "descriptions of agents, descriptions of commands and instructions_text."
+            "%(reference)s in %(key)s is not replaced. Files can only be included in agent "
+            "prompts, in descriptions of agents and commands, and in instructions_text."
         )
     else:
         said = _(
-            "%(reference)s in %(key)s is not replaced: variables are only for environment, headers "
-            "and sign-in of MCP servers, and as the whole key of a provider."
+            "%(reference)s in %(key)s is not replaced. Variables can only be used in the "
+            "environment, headers and sign-in of MCP servers, and as the complete key of a "
+            "provider."
         )
     return said % {"reference": one.shown, "key": join_keys([one.path])}
 

@@ -47,6 +47,10 @@ def check_sharing(before: JsonObject, after: JsonObject, *, of_team: bool) -> No
     if wanted == before.get(KEY) or wanted is None:
         return
     if not of_team:
-        raise Invalid(f"{KEY}: set it for the team; a project has {MODE} only.", field=KEY)
+        raise Invalid(
+            f"{KEY} can only be set for the team. A project can only set {MODE}.", field=KEY
+        )
     if SharingConfig.model_validate(wanted).links is Links.PUBLIC and not settings.PUBLIC_SHARES:
-        raise Invalid(f"{KEY}: this server allows no public links, so at most team.", field=KEY)
+        raise Invalid(
+            f"{KEY}: this server does not allow public links. Use team or less.", field=KEY
+        )

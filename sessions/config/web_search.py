@@ -52,8 +52,8 @@ def engine_key(row: TeamSearch) -> str:
     except DecryptionError as exc:
         raise Invalid(
             _(
-                "The key of the search engine cannot be read with this server's SECRET_KEY. Set it "
-                "again under Team settings → Web search."
+                "The key of the search engine cannot be read with this server's SECRET_KEY. Enter "
+                "it again under Team settings → Web search."
             )
         ) from exc
 

@@ -23,7 +23,7 @@ def attached_parts(files: Sequence[Any]) -> list[JsonObject]:  # Django's Upload
     Raises: Invalid for too many files, or one that is empty or too large.
     """
     if len(files) > MAX_FILES:
-        raise Invalid(_("A message has at most {count} files.").format(count=MAX_FILES))
+        raise Invalid(_("A message can have at most {count} files.").format(count=MAX_FILES))
     return [_part(file) for file in files]
 
 
@@ -33,7 +33,7 @@ def _part(file: Any) -> JsonObject:
         raise Invalid(_("{name} is empty.").format(name=name))
     if file.size > MAX_FILE_BYTES:
         raise Invalid(
-            _("{name} is too large: a file has at most {size} MiB.").format(
+            _("{name} is too large: a file can have at most {size} MiB.").format(
                 name=name, size=MAX_FILE_BYTES >> 20
             )
         )

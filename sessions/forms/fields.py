@@ -16,13 +16,16 @@ class GitProjectForm(forms.Form):
     """A repository to clone."""
 
     url = forms.CharField(
-        label=_("Address of the repository"),
+        label=_("Repository address"),
         max_length=1000,
-        help_text=_("https, ssh or git. A credential in it is used once and not stored."),
+        help_text=_("https, ssh or git. Credentials in the address are used once and not stored."),
         widget=forms.TextInput(attrs={"placeholder": "https://…", "spellcheck": "false"}),
     )
     name = forms.CharField(
-        label=_("Name"), max_length=120, required=False, help_text=_("Else that of the repository.")
+        label=_("Name"),
+        max_length=120,
+        required=False,
+        help_text=_("Defaults to the repository's name."),
     )
 
 
@@ -32,13 +35,16 @@ class FolderProjectForm(forms.Form):
     path = forms.CharField(
         label=_("Folder"),
         max_length=1000,
-        help_text=_("A folder of this server that an operator has assigned to your team."),
+        help_text=_("A folder on this server that an operator has assigned to your team."),
         widget=forms.TextInput(attrs={"spellcheck": "false"}),
     )
     name = forms.CharField(
-        label=_("Name"), max_length=120, required=False, help_text=_("Else that of the folder.")
+        label=_("Name"),
+        max_length=120,
+        required=False,
+        help_text=_("Defaults to the folder's name."),
     )
-    init = forms.BooleanField(label=_("Make it a git repository if it is none"), required=False)
+    init = forms.BooleanField(label=_("Create a Git repository if there is none"), required=False)
 
 
 class EmptyProjectForm(forms.Form):
@@ -54,7 +60,7 @@ class SampleProjectForm(forms.Form):
         label=_("Name"),
         max_length=120,
         initial=SAMPLE_NAME,
-        help_text=_("A small shop with a failing test. The scripted demo mends it without a key."),
+        help_text=_("A small shop with a failing test. The scripted demo fixes it without a key."),
     )
 
 
@@ -64,19 +70,19 @@ class SkillForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
         max_length=64,
-        help_text=_("Small letters, digits, - and _. Agents load it by this name."),
+        help_text=_("Lowercase letters, digits, - and _. Agents load the skill by this name."),
         widget=forms.TextInput(attrs={"spellcheck": "false", "class": "mono"}),
     )
     description = forms.CharField(
         label=_("Description"),
         max_length=1024,
-        help_text=_("When to use it, in a sentence: agents decide by this alone."),
+        help_text=_("When to use the skill, in one sentence. Agents decide based on this alone."),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     text = forms.CharField(
         label=_("Instructions"),
         max_length=64 * 1024,
-        help_text=_("Markdown. An agent reads it when it loads the skill."),
+        help_text=_("Markdown. Agents read it when they load the skill."),
         widget=forms.Textarea(attrs={"rows": 16, "class": "mono"}),
     )
 
@@ -89,7 +95,7 @@ class SettingsForm(forms.Form):
         required=False,
         max_length=200_000,
         help_text=_(
-            "Model, agents, permission rules, providers, instructions. ••• keeps a secret."
+            "Model, agents, permission rules, providers, instructions. ••• keeps a stored secret."
         ),
         widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "class": "mono"}),
     )
@@ -115,8 +121,8 @@ class SettingsForm(forms.Form):
             raise ValidationError(_("Line %(line)s, column %(column)s: %(what)s.") % place) from exc
         except (RecursionError, Invalid) as exc:
             raise ValidationError(
-                _("It is nested too deeply, or has a value that JSON does not know.")
+                _("The text is nested too deeply or contains a value that JSON does not support.")
             ) from exc
         if not isinstance(data, dict):
-            raise ValidationError(_("It has to be a JSON object."))
+            raise ValidationError(_("The text must be a JSON object."))
         return data

@@ -31,15 +31,17 @@ class McpServerForm(forms.Form):
         r"^[A-Za-z0-9_-]+$",
         label=_("Name"),
         max_length=MAX_CHARS,
-        help_text=_("Letters, digits, - and _. Its tools begin with it, such as shop_stock."),
-        error_messages={"invalid": _("A name has only letters, digits, - and _.")},
+        help_text=_(
+            "Letters, digits, - and _. The names of its tools start with it, such as shop_stock."
+        ),
+        error_messages={"invalid": _("A name can only contain letters, digits, - and _.")},
         widget=forms.TextInput(attrs=_CODE),
     )
     type = forms.ChoiceField(
-        label=_("What it is"),
+        label=_("Type"),
         choices=[
-            ("local", _("A program that runs in the sandbox")),
-            ("remote", _("A server at an address")),
+            ("local", _("A program in the sandbox")),
+            ("remote", _("A remote server")),
         ],
         initial="local",
     )
@@ -48,8 +50,9 @@ class McpServerForm(forms.Form):
         max_length=8_000,
         required=False,
         help_text=_(
-            "The program and its arguments, such as npx -y @acme/mcp-shop. It runs in the sandbox "
-            "of a session, without a shell; quotes keep words together."
+            "The program and its arguments, such as npx -y @acme/mcp-shop. It runs in the "
+            "sandbox of a session, without a shell. Put arguments that contain spaces in "
+            "quotation marks."
         ),
         widget=forms.TextInput(attrs=_CODE),
     )
@@ -57,7 +60,9 @@ class McpServerForm(forms.Form):
         label=_("Folder"),
         max_length=1_000,
         required=False,
-        help_text=_("Where it starts, relative to the project. Empty: the project's own folder."),
+        help_text=_(
+            "Where the program starts, relative to the project. Defaults to the project folder."
+        ),
         widget=forms.TextInput(attrs=_CODE),
     )
     environment = forms.CharField(
@@ -65,8 +70,9 @@ class McpServerForm(forms.Form):
         max_length=64 * 1024,
         required=False,
         help_text=_(
-            "A variable a line, NAME=value. {env:NAME} stands for a secret of the project: these "
-            "settings are kept in plain text, so keys belong there. ••• keeps a value."
+            "One variable per line: NAME=value. {env:NAME} stands for a secret of the project. "
+            "Use it for keys, because these settings are stored in plain text. ••• keeps a "
+            "value."
         ),
         widget=forms.Textarea(attrs={**_CODE, "rows": 4}),
     )
@@ -82,20 +88,20 @@ class McpServerForm(forms.Form):
         max_length=64 * 1024,
         required=False,
         help_text=_(
-            "What it is sent with each request: a header a line, Name: value. {env:NAME} stands "
-            "for a secret of the project, or a variable that the operators of this server have "
+            "Sent with each request, one header per line: Name: value. {env:NAME} stands for a "
+            "secret of the project, or for a variable that this server's operators have "
             "listed, as in Authorization: Bearer {env:SHOP_TOKEN}."
         ),
         widget=forms.Textarea(attrs={**_CODE, "rows": 3}),
     )
     timeout = forms.IntegerField(
-        label=_("Seconds to answer"),
+        label=_("Timeout in seconds"),
         min_value=1,
         max_value=600,
         initial=30,
-        help_text=_("To start and answer, for each call."),
+        help_text=_("For starting the server and for each call."),
     )
-    enabled = forms.BooleanField(label=_("Switched on"), required=False, initial=True)
+    enabled = forms.BooleanField(label=_("Enabled"), required=False, initial=True)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # those of a form
         super().__init__(*args, **kwargs)
@@ -108,9 +114,9 @@ class McpServerForm(forms.Form):
         try:
             words = shlex.split(self.cleaned_data["command"])
         except ValueError as exc:
-            raise ValidationError(gettext("A quote in it is not closed.")) from exc
+            raise ValidationError(gettext("A quotation mark is not closed.")) from exc
         if not words or len(words) > 64:
-            raise ValidationError(gettext("Give a program and at most 63 arguments."))
+            raise ValidationError(gettext("Enter a program and at most 63 arguments."))
         return words
 
     def clean_environment(self) -> dict[str, str]:
@@ -125,7 +131,9 @@ class McpServerForm(forms.Form):
         try:
             return str(check_url(url))
         except FetchError as exc:
-            raise ValidationError(gettext("It cannot be used: %(why)s.") % {"why": exc}) from exc
+            raise ValidationError(
+                gettext("This address cannot be used: %(why)s.") % {"why": exc}
+            ) from exc
 
     def clean_headers(self) -> dict[str, str]:
         if not self._is_remote():
@@ -163,7 +171,7 @@ def _pairs(text: str, sign: str, names: re.Pattern[str], shape: str) -> dict[str
         name, value = name.strip(), value.strip()
         if not is_there or not names.fullmatch(name):
             wrong = {"number": number, "shape": shape}
-            raise ValidationError(gettext("Line %(number)s: write %(shape)s.") % wrong)
+            raise ValidationError(gettext("Line %(number)s: use the form %(shape)s.") % wrong)
         if value != MASK and is_plain_secret(name, value):
             raise ValidationError(_refusal(name, sign))
         found[name] = value
@@ -174,8 +182,8 @@ def _refusal(name: str, sign: str) -> str:
     variable = re.sub(r"[^A-Za-z0-9]", "_", name).upper()
     example = f"{name}={{env:{variable}}}" if sign == "=" else f"{name}: {{env:{variable}}}"
     return gettext(
-        "%(name)s sounds like a secret, and these settings are kept in plain text. Save it as a "
-        "secret of the project, and write %(example)s here."
+        "%(name)s looks like a secret, and these settings are stored in plain text. Save "
+        "it as a secret of the project, and enter %(example)s here."
     ) % {"name": name, "example": example}
 
 

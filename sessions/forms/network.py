@@ -10,9 +10,9 @@ from tools.sandbox.hosts import Reach, parse_patterns
 
 AS_ABOVE = ""
 _LABELS = {
-    Reach.NONE: _("None: commands reach nothing, not even this server"),
-    Reach.ALLOW_LIST: _("A list: commands reach the hosts below, by a proxy"),
-    Reach.OPEN: _("Open: commands reach whatever this server reaches, its own services included"),
+    Reach.NONE: _("None: no hosts, not even this server"),
+    Reach.ALLOW_LIST: _("List: only the hosts below, through a proxy"),
+    Reach.OPEN: _("Open: all hosts this server can reach, including its own services"),
 }
 
 
@@ -22,14 +22,14 @@ class NetworkForm(forms.Form):
     With `above` the level can also leave it to that, in these words.
     """
 
-    policy = forms.ChoiceField(label=_("Commands reach"), widget=forms.RadioSelect, required=False)
+    policy = forms.ChoiceField(label=_("Network access"), widget=forms.RadioSelect, required=False)
     hosts = forms.CharField(
         label=_("Hosts"),
         required=False,
         max_length=60_000,
         help_text=_(
-            "One a line: example.org, *.example.org for all names below it, host:port. "
-            "Without a port, 80 and 443."
+            "One per line: example.org, *.example.org for all names below it, host:port. "
+            "Default ports: 80 and 443."
         ),
         widget=forms.Textarea(
             attrs={

@@ -23,18 +23,18 @@ class PublishingForm(forms.Form):
         label=_("Forge"),
         required=False,
         choices=[
-            ("", _("The host tells it")),
+            ("", _("Detect from host")),
             *((kind.value, name) for kind, name in NAMES.items()),
         ],
         help_text=_(
-            "Needed for a server of your own; github.com, gitlab.com and Codeberg are known."
+            "Needed for your own server. github.com, gitlab.com and Codeberg are detected."
         ),
     )
     api_url = forms.CharField(
         label=_("API address"),
         max_length=500,
         required=False,
-        help_text=_("Only where it is not at its usual place on the host of the repository."),
+        help_text=_("Only if the API does not have its usual address on the repository's host."),
         widget=forms.TextInput(attrs={**_URL, "placeholder": "https://git.example.com/api/v1"}),
     )
     token = forms.CharField(
@@ -43,11 +43,11 @@ class PublishingForm(forms.Form):
         required=False,
         strip=True,
         help_text=_(
-            "Stored encrypted and never shown again. Empty keeps the one that is stored. It is "
-            "sent to this host only, and no command of an agent gets it."
+            "Stored encrypted and never shown again. Leave it empty to keep the stored token. "
+            "It is only sent to this host, and commands of agents cannot read it."
         ),
         widget=forms.PasswordInput(
             attrs={"autocomplete": "off", "spellcheck": "false", "data-1p-ignore": ""}
         ),
     )
-    forget = forms.BooleanField(label=_("Forget the stored token"), required=False)
+    forget = forms.BooleanField(label=_("Remove the stored token"), required=False)

@@ -17,13 +17,15 @@ class ScheduleForm(forms.Form):
     """What to send, and when."""
 
     name = forms.CharField(
-        label=_("Name"), max_length=MAX_NAME_CHARS, help_text=_("Its sessions get this title.")
+        label=_("Name"),
+        max_length=MAX_NAME_CHARS,
+        help_text=_("Used as the title of its sessions."),
     )
     prompt = forms.CharField(
         label=_("Prompt"),
         max_length=MAX_TEXT_CHARS,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text=_("A command such as “/review” works too."),
+        help_text=_("A command such as “/review” also works."),
     )
     cron = forms.CharField(
         label=_("When"),
@@ -32,8 +34,8 @@ class ScheduleForm(forms.Form):
             attrs={"placeholder": "30 6 * * 1-5", "autocomplete": "off", "spellcheck": "false"}
         ),
         help_text=_(
-            "Minute, hour, day of the month, month, day of the week. “30 6 * * 1-5” is "
-            "half past six from Monday to Friday."
+            "Minute, hour, day of the month, month, day of the week. “30 6 * * 1-5” is 6:30 am "
+            "from Monday to Friday."
         ),
     )
     timezone = forms.ChoiceField(label=_("Time zone"), initial="UTC")
@@ -41,13 +43,13 @@ class ScheduleForm(forms.Form):
         label=_("Agent"),
         max_length=60,
         required=False,
-        help_text=_("Empty is the project's default."),
+        help_text=_("Leave it empty for the project's default."),
     )
     model = forms.CharField(
         label=_("Model"),
         max_length=200,
         required=False,
-        help_text=_("provider/model; empty is the project's default."),
+        help_text=_("provider/model. Leave it empty for the project's default."),
     )
 
     def __init__(self, data: Any = None, *, row: Schedule | None = None) -> None:

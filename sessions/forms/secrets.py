@@ -21,13 +21,13 @@ class SecretForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
         max_length=MAX_NAME_CHARS,
-        help_text=_("Letters, digits and _. A name that is there gets the new value."),
+        help_text=_("Letters, digits and _. If the name exists, its value is replaced."),
         widget=forms.TextInput(attrs={**_PLAIN, "class": "mono", "placeholder": "DEPLOY_TOKEN"}),
     )
     value = forms.CharField(
         label=_("Value"),
         max_length=MAX_VALUE_BYTES,
         strip=False,
-        help_text=_("At least 6 characters; several lines are fine. Stored encrypted."),
+        help_text=_("At least 6 characters, in one or more lines. Stored encrypted."),
         widget=_Unseen(attrs={**_PLAIN, "rows": 3, "class": "mono"}),
     )

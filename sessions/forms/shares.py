@@ -14,32 +14,32 @@ _DAYS = [
     for days in DAYS
 ]
 _SCOPES = {
-    Share.Scope.TEAM: _("Members of the team, after signing in"),
-    Share.Scope.PUBLIC: _("Anybody who has the link"),
+    Share.Scope.TEAM: _("Team members, after signing in"),
+    Share.Scope.PUBLIC: _("Anyone with the link"),
 }
 _LINKS = {
     Links.NONE: _("None"),
-    Links.TEAM: _("For members of the team: they sign in to open one"),
-    Links.PUBLIC: _("Also for anybody who has the link, without signing in"),
+    Links.TEAM: _("Team members only, after signing in"),
+    Links.PUBLIC: _("Anyone with the link, without signing in"),
 }
 
 
 class ShareForm(forms.Form):
     """A new link. Only the scopes that are allowed can be chosen."""
 
-    scope = forms.ChoiceField(label=_("Who can open it"), widget=forms.RadioSelect)
-    days = forms.ChoiceField(label=_("Ends"), choices=_DAYS, initial="7")
+    scope = forms.ChoiceField(label=_("Access"), widget=forms.RadioSelect)
+    days = forms.ChoiceField(label=_("Expires"), choices=_DAYS, initial="7")
     details = forms.BooleanField(
         label=_("Include tool output"),
         required=False,
         help_text=_(
-            "What commands said, what files held and how they changed, and the agent's "
-            "reasoning. Else only that a tool was used, and for what."
+            "Command output, file contents and changes, and the agent's thinking. Otherwise, "
+            "the link only shows which tools were used and for what."
         ),
     )
     # Asked for only where something was found.
     confirmed = forms.BooleanField(
-        label=_("I have looked at it, and it can be shown"), required=False
+        label=_("I have reviewed the session and want to share it"), required=False
     )
 
     def __init__(self, data: object = None, *, allowed: Links) -> None:
@@ -52,7 +52,7 @@ class ShareForm(forms.Form):
 class SharingForm(forms.Form):
     """Which links a team's sessions may have."""
 
-    links = forms.ChoiceField(label=_("Links to sessions"), widget=forms.RadioSelect)
+    links = forms.ChoiceField(label=_("Session links"), widget=forms.RadioSelect)
 
     def __init__(self, data: object = None, *, stored: Links, most: Links) -> None:
         super().__init__(data, initial={"links": stored.value})  # type: ignore[arg-type]  # a QueryDict or None

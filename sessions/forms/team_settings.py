@@ -32,7 +32,7 @@ class RuleForm(forms.Form):
     pattern = forms.CharField(
         label=_("Pattern"), max_length=MAX_PATTERN_CHARS, initial="*", widget=_NAME
     )
-    action = forms.ChoiceField(label=_("What happens"), choices=ACTIONS, initial="ask")
+    action = forms.ChoiceField(label=_("Action"), choices=ACTIONS, initial="ask")
 
 
 class TrialForm(forms.Form):
@@ -62,8 +62,8 @@ class CommandForm(forms.Form):
         _NAME_CHARS,
         label=_("Name"),
         max_length=100,
-        help_text=_("One word. People type it after a slash."),
-        error_messages={"invalid": _("A name is one word without a slash.")},
+        help_text=_("One word, typed after a slash."),
+        error_messages={"invalid": _("A name must be one word without a slash.")},
         widget=_NAME,
     )
     description = forms.CharField(label=_("Description"), max_length=300, required=False)
@@ -72,25 +72,25 @@ class CommandForm(forms.Form):
         max_length=64 * 1024,
         widget=forms.Textarea(attrs={"rows": 10, "class": "mono"}),
         help_text=_(
-            "$ARGUMENTS stands for what is typed after the name, $1, $2 … for single words of it. "
-            "!`git status` puts the output of a command there, @README.md a file."
+            "$ARGUMENTS is replaced by the text typed after the name, $1, $2 … by single words "
+            "of it. !`git status` inserts the output of a command, @README.md a file."
         ),
     )
     agent = forms.CharField(
         label=_("Agent"),
         max_length=100,
         required=False,
-        help_text=_("Who does it; else the one that is chosen in the session."),
+        help_text=_("The agent that runs the command. Defaults to the session's agent."),
         widget=_NAME,
     )
     model = forms.CharField(
         label=_("Model"),
         max_length=200,
         required=False,
-        help_text=_("As provider/model; else the one of the session."),
+        help_text=_("provider/model. Defaults to the session's model."),
         widget=_NAME,
     )
-    subtask = forms.BooleanField(label=_("Have a sub-agent do it"), required=False)
+    subtask = forms.BooleanField(label=_("Run in a sub-agent"), required=False)
 
     def item(self, known: JsonObject) -> JsonObject:
         """Returns: the command for the settings, with what this form does not know kept."""
@@ -104,8 +104,8 @@ class AgentForm(forms.Form):
         _NAME_CHARS,
         label=_("Name"),
         max_length=60,
-        help_text=_("One word, such as reviewer. It is chosen and called by it."),
-        error_messages={"invalid": _("A name is one word without a slash.")},
+        help_text=_("One word, such as reviewer. People and agents use it to choose this agent."),
+        error_messages={"invalid": _("A name must be one word without a slash.")},
         widget=_NAME,
     )
     description = forms.CharField(
@@ -113,18 +113,18 @@ class AgentForm(forms.Form):
         max_length=1024,
         required=False,
         help_text=_(
-            "One sentence on what it is for, such as: Reads a change and lists its faults. "
-            "Other agents decide by it whether to give it work."
+            "What the agent is for, in one sentence, such as: Reviews a change and lists its "
+            "faults. Other agents decide by this when to give it work."
         ),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     mode = forms.ChoiceField(
-        label=_("Who can use it"),
+        label=_("Available to"),
         required=False,
         choices=[
-            ("", _("Unchanged; for a new one: people and other agents")),
-            ("primary", _("People, beside the message field")),
-            ("subagent", _("Other agents, for a part of their work")),
+            ("", _("Unchanged (new agents: people and other agents)")),
+            ("primary", _("People, in the message field")),
+            ("subagent", _("Other agents, as a sub-agent")),
             ("all", _("Both")),
         ],
     )
@@ -133,17 +133,17 @@ class AgentForm(forms.Form):
         max_length=200,
         required=False,
         help_text=_(
-            "As provider/model, such as anthropic/claude-sonnet-4-5. Empty: the one that is chosen "
-            "in the session."
+            "provider/model, such as anthropic/claude-sonnet-4-5. Defaults to the session's model."
         ),
         widget=_NAME,
     )
     steps = forms.IntegerField(
-        label=_("Most steps"),
+        label=_("Step limit"),
         min_value=1,
         required=False,
         help_text=_(
-            "After so many answers of the model with their tool calls it has to finish, such as 30."
+            "The agent must finish after this many steps, such as 30. A step is one response "
+            "of the model with its tool calls."
         ),
     )
     prompt = forms.CharField(
@@ -151,15 +151,15 @@ class AgentForm(forms.Form):
         max_length=64 * 1024,
         required=False,
         help_text=_(
-            "What it is told first, in place of the built-in text, such as: You review code. Look "
-            "for faults in the newest changes, and change nothing yourself."
+            "The agent's instructions, which replace the built-in text, such as: You review "
+            "code. Look for faults in the latest changes, and change nothing yourself."
         ),
         widget=forms.Textarea(attrs={"rows": 12, "class": "mono"}),
     )
     disable = forms.BooleanField(
-        label=_("Take this agent away"),
+        label=_("Turn this agent off"),
         required=False,
-        help_text=_("Nobody can use it any more. What is set here is kept."),
+        help_text=_("No one can use it. Its settings are kept."),
     )
 
     def item(self, known: JsonObject) -> JsonObject:

@@ -9,10 +9,10 @@ from providers.cloud_forms import KeyField
 from tools.search.engine import NAMES, EngineKind
 
 _CHOICES = [
-    (EngineKind.EXA.value, _("Exa: the web and code, a key is optional")),
-    (EngineKind.PARALLEL.value, _("Parallel: the web, a key is optional")),
-    (EngineKind.BRAVE.value, _("Brave: the web, needs a key")),
-    (EngineKind.SEARXNG.value, _("SearXNG: a server of your own, no key")),
+    (EngineKind.EXA.value, _("Exa: web and code, key optional")),
+    (EngineKind.PARALLEL.value, _("Parallel: web, key optional")),
+    (EngineKind.BRAVE.value, _("Brave: web, key required")),
+    (EngineKind.SEARXNG.value, _("SearXNG: your own server, no key")),
 ]
 assert {kind for kind, _ in _CHOICES} == {kind.value for kind in NAMES}
 
@@ -25,14 +25,16 @@ class SearchForm(forms.Form):
         label=_("Address"),
         max_length=500,
         required=False,
-        help_text=_("SearXNG needs it. The others only to be reached through a gateway."),
+        help_text=_("Required for SearXNG. For others, only needed with a gateway."),
         widget=forms.TextInput(
             attrs={"inputmode": "url", "placeholder": "https://search.example.com"}
         ),
     )
     key = KeyField(
         required=False,
-        help_text=_("Stored encrypted, and never shown again. Empty keeps the one that is stored."),
+        help_text=_(
+            "Stored encrypted and never shown again. Leave it empty to keep the stored key."
+        ),
     )
 
     def to_arguments(self) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from sessions.models import Project, Webhook
 from teams.models import Team
 
 _CHOICES = [
-    (Happening.IDLE.value, _("A session has ended its turn")),
-    (Happening.ERROR.value, _("A session has failed")),
-    (Happening.PERMISSION.value, _("A permission is asked for")),
-    (Happening.QUESTION.value, _("An agent has a question")),
+    (Happening.IDLE.value, _("A turn has ended")),
+    (Happening.ERROR.value, _("A turn has failed")),
+    (Happening.PERMISSION.value, _("An agent requests a permission")),
+    (Happening.QUESTION.value, _("An agent asks a question")),
 ]
 assert {name for name, _ in _CHOICES} == {one.value for one in Happening}
 
@@ -28,7 +28,10 @@ class WebhookForm(forms.Form):
         widget=forms.TextInput(
             attrs={"inputmode": "url", "placeholder": "https://example.com/hooks/agents"}
         ),
-        help_text=_("It gets a POST with JSON, and has ten seconds to answer with a 2xx status."),
+        help_text=_(
+            "Receives POST requests with JSON. It must respond with a 2xx status within ten "
+            "seconds."
+        ),
     )
     events = forms.MultipleChoiceField(
         label=_("Events"), choices=_CHOICES, widget=forms.CheckboxSelectMultiple
@@ -37,7 +40,7 @@ class WebhookForm(forms.Form):
         Project.objects.none(),
         label=_("Project"),
         required=False,
-        empty_label=_("Every project of the team"),
+        empty_label=_("All projects of the team"),
     )
 
     def __init__(self, data: Any = None, *, team: Team, row: Webhook | None = None) -> None:

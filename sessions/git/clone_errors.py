@@ -7,26 +7,27 @@ import re
 from django.utils.translation import gettext_noop
 
 _AUTHENTICATION = gettext_noop(
-    "The repository asks for a sign-in. Give an address with a user name and an access token, such "
-    "as https://name:token@host/team/code.git; the token is used once and not kept."
+    "The repository requires a sign-in. Enter an address with a user name and an "
+    "access token, such as https://name:token@host/team/code.git. The token is used "
+    "once and not stored."
 )
-_REFUSED = gettext_noop("The repository does not accept this user name and access token.")
+_REFUSED = gettext_noop("The repository rejected this user name and access token.")
 _NOT_FOUND = gettext_noop(
     "There is no repository at this address, or it is private and needs an access token."
 )
 _REDIRECT = gettext_noop(
-    "The host redirects to another address, and redirects are not followed. Give the final address "
-    "as its website shows it; many hosts want .git at the end."
+    "The host redirects to another address, and redirects are not followed. Enter the "
+    "final address as shown on its website. Many hosts require .git at the end."
 )
 _SSH_KEY = gettext_noop(
-    "The host does not accept this server's SSH key. An operator sets one with GIT_SSH_KEY; or use "
-    "an https address with an access token."
+    "The host rejected this server's SSH key. Ask an operator to set GIT_SSH_KEY, or "
+    "use an https address with an access token."
 )
 # Said of every failure before the other side has answered as git does, for the same reason as
 # `outbound.NO_ANSWER`.
 UNREACHED = gettext_noop(
-    "The host does not answer as a git server, or it is at a private address that an operator has "
-    "to allow."
+    "The host did not respond as a Git server, or it is at a private address that an "
+    "operator has to allow."
 )
 
 # First match wins. The wording is git's, curl's and OpenSSH's own in the C locale.
@@ -60,7 +61,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"early eof|unexpected disconnect|rpc failed|too slow|low speed",
-        gettext_noop("The connection broke off. Try again."),
+        gettext_noop("The connection was lost. Try again."),
     ),
     (
         r"could not resolve host(name)?|name or service not known|name resolution"
@@ -70,11 +71,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"not valid: is this a git repository",
-        gettext_noop("There is no git repository at this address."),
+        gettext_noop("There is no Git repository at this address."),
     ),
     (
         r"transport .* not allowed|protocol .* is not supported",
-        gettext_noop("This server does not fetch from or push to this kind of address."),
+        gettext_noop("This kind of address is not supported."),
     ),
     # What is left of curl and ssh: something answers there, but not as they expect.
     (r"unable to access|could not read from remote repository", UNREACHED),

@@ -63,7 +63,7 @@ def resolve_brought_folder(text: str) -> Path:
     root = Path(settings.WORKTREES_DIR).resolve()
     text = text.strip()
     if not text or "\0" in text:
-        raise Invalid(_("Name a folder."), field="path")
+        raise Invalid(_("Enter a folder."), field="path")
     try:
         folder = (root / text).resolve(strict=True)
         is_usable = _is_usable(folder, root)
@@ -78,8 +78,8 @@ def unusable_folder() -> Invalid:
     """One refusal for every reason: it must not tell what exists on this host, or whose it is."""
     return Invalid(
         _(
-            "Your team has no such folder below {folder}. Ask an operator of this server to put it "
-            "there and to assign it to your team."
+            "Your team has no such folder in {folder}. Ask an operator of this server to "
+            "create it and assign it to your team."
         ).format(folder=Path(settings.WORKTREES_DIR).resolve()),
         field="path",
     )

@@ -38,22 +38,22 @@ def parse_git_url(text: str, *, protocols: tuple[str, ...]) -> GitUrl:
         text = f"ssh://{scp['user']}@{scp['host']}/{scp['path'].lstrip('/')}"
     if not text or len(text) > _MAX_CHARS or re.search(r"[\s\x00-\x1f\x7f\\]", text):
         raise Invalid(
-            _("Give the address of a git repository, such as https://host/team/code.git.")
+            _("Enter the address of a Git repository, such as https://host/team/code.git.")
         )
     try:
         parts = urlsplit(text)
         parts.port  # noqa: B018  # reading it is what checks it
     except ValueError as exc:
-        raise Invalid(_("That is not the address of a git repository.")) from exc
+        raise Invalid(_("This is not the address of a Git repository.")) from exc
     if parts.scheme not in protocols:
         known = ", ".join(f"{name}://" for name in protocols)
-        raise Invalid(_("This server takes {names} addresses only.").format(names=known))
+        raise Invalid(_("Only {names} addresses are supported.").format(names=known))
     if parts.query or parts.fragment:
-        raise Invalid(_("The address must not have a ? or # in it."))
+        raise Invalid(_("The address must not contain a ? or #."))
     if parts.scheme != "file" and not _HOST.fullmatch(parts.hostname or ""):
-        raise Invalid(_("The address names no host."))
+        raise Invalid(_("The address has no host."))
     if not parts.path.strip("/"):
-        raise Invalid(_("The address names a host but no repository."))
+        raise Invalid(_("The address has a host but no repository."))
     return _split_credential(parts)
 
 
@@ -64,9 +64,9 @@ def _split_credential(parts: SplitResult) -> GitUrl:
         credential = f"{user}:{password}" if user or password else ""
         return GitUrl(urlunsplit(parts._replace(netloc=host)), credential)
     if parts.password:
-        raise Invalid(_("A password in the address works over http and https only."))
+        raise Invalid(_("A password in the address only works with http and https."))
     if user.startswith("-") or re.search(r"[^\w.+-]", user):
-        raise Invalid(_("The user name in the address cannot be used."))
+        raise Invalid(_("The user name in the address is not valid."))
     netloc = f"{quote(user)}@{host}" if user else host
     return GitUrl(urlunsplit(parts._replace(netloc=netloc)))
 

@@ -78,8 +78,10 @@ async def _attempt(claimed: Claimed) -> Result:
     if 200 <= status < 300:
         return Result(status)
     if 300 <= status < 400:
-        return Result(status, f"It answered {status}, and redirects are not followed.")
-    return Result(status, f"It answered {status}.")
+        return Result(
+            status, f"The server responded with status {status}. Redirects are not followed."
+        )
+    return Result(status, f"The server responded with status {status}.")
 
 
 def _headers(claimed: Claimed, body: bytes) -> dict[str, str]:

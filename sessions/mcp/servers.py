@@ -44,8 +44,8 @@ RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "Struct
 }
 MAX_CHARS = 40
 WRONG_NAME = gettext_noop(
-    "Its name is longer than 40 characters, empty, begins or ends with a space, or has characters "
-    "that cannot be seen."
+    "Its name is empty, longer than 40 characters, starts or ends with a space, or "
+    "contains invisible characters."
 )
 
 

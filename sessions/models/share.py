@@ -23,8 +23,8 @@ class Share(models.Model):
     """
 
     class Scope(models.TextChoices):
-        TEAM = "team", _("Members of the team")
-        PUBLIC = "public", _("Anybody who has the link")
+        TEAM = "team", _("Team members")
+        PUBLIC = "public", _("Anyone with the link")
 
     id = models.CharField(primary_key=True, max_length=40)
     session = models.ForeignKey("agent_sessions.Session", models.CASCADE, related_name="shares")

@@ -23,8 +23,8 @@ _PERCENT = re.compile(r"(\d{1,3})\s*%")
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
 _SOURCES = {
     Project.Source.FOLDER: gettext_noop("Folder on this host"),
-    Project.Source.EMPTY: gettext_noop("Made here"),
-    Project.Source.SAMPLE: gettext_noop("Sample that came with the server"),
+    Project.Source.EMPTY: gettext_noop("Created here"),
+    Project.Source.SAMPLE: gettext_noop("Sample included with the server"),
 }
 
 
@@ -151,13 +151,13 @@ def build_clone(project: Project) -> Clone | None:
     return Clone(
         id=project.pk,
         state="failed" if failed else "running",
-        text=_("Could not get %(name)s") % {"name": project.name}
+        text=_("Could not prepare %(name)s") % {"name": project.name}
         if failed
-        else _("Getting %(name)s") % {"name": project.name},
+        else _("Preparing %(name)s") % {"name": project.name},
         percent=min(int(percent[1]), 100) if percent and not failed else None,
         lines=[] if failed else last,
         error=_stored(project.status_detail) if failed else "",
-        hint=_("Check the address, and whether this server may read it.") if can_retry else "",
+        hint=_("Check the address, and that this server has access to it.") if can_retry else "",
         url=project.git_url,
         retry_url=project_url(project, "clone_again") if can_retry else "",
         poll_url="" if failed else project_url(project, "clone"),

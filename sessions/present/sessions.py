@@ -299,7 +299,7 @@ def _detail(session: Session, text: str, asked: str, doing: str) -> str:
         return asked
     if session.waits_for == WaitsFor.RETRY:
         why = outcome_of(session)[:120]
-        return _("Waits to try again: %(why)s") % {"why": why}
+        return _("Waiting to retry: %(why)s") % {"why": why}
     if session.state != State.IDLE:
         words = [doing] if doing else [text, session.agent]
         percent = _percent(session.context_tokens, session.context_limit)

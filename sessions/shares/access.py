@@ -19,11 +19,11 @@ def require_sharer(access: SessionAccess) -> None:
     require_role(access.team, Role.MEMBER)
     session = access.session
     if session.owner_id != access.principal.user.pk and not access.team.can(Role.ADMIN):
-        owner = session.owner.display_name if session.owner else _("nobody any more")
+        owner = session.owner.display_name if session.owner else _("deleted account")
         raise Forbidden(
-            _(
-                "A session is shared by its owner, which is {owner}, and by admins of the team."
-            ).format(owner=owner)
+            _("Only the session's owner ({owner}) and team admins can share it.").format(
+                owner=owner
+            )
         )
 
 

@@ -261,11 +261,11 @@ def _changes_ops(session: Session) -> Ops:
 
 def _sentence(session: Session) -> str:
     if session.state == State.WAITING:
-        return _("The agent waits for an answer.")
+        return _("The agent is waiting for an answer.")
     if session.waits_for in (WaitsFor.FUNDS, WaitsFor.ROOM):
         return outcome_of(session)
     if session.state == State.BUSY:
-        return _("The agent works.")
+        return _("The agent is working.")
     if session.outcome == Outcome.DONE:
         return _finished(session)
     return outcome_of(session) or _("The agent has stopped.")

@@ -31,7 +31,9 @@ async def next_request(principal: Principal) -> JsonObject:
             try:
                 body = await anext(bodies)
             except Overflow as exc:
-                raise Unavailable("Some of what was said is lost. Ask again.") from exc
+                raise Unavailable(
+                    "Part of the output was lost. Reconnect to load it again."
+                ) from exc
             if body["t"] == "tui":
                 return {"path": body["path"], "body": body["properties"]}
             if body["t"] == ACCESS_CHANGED:

@@ -100,7 +100,7 @@ def find_answer(principal: Principal, prompt: SessionInput) -> Message | None:
     # It may have been taken off the queue by somebody else since it was admitted.
     now = find_input(prompt.pk)
     if now is not None and now.status == SessionInput.Status.CANCELLED:
-        raise Conflict("The prompt was taken off the queue before the agent came to it.")
+        raise Conflict("The prompt was removed from the queue before the agent read it.")
     end = _IDLE_AFTER.first(session.pk, prompt.admitted_seq)
     if end is None and session.state != State.IDLE:
         return None

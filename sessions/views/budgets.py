@@ -42,7 +42,7 @@ def budgets(request: TeamRequest) -> HttpResponse:
         ip = client_ip(request)
         changed = attempt(form, lambda: set_budgets(access, **form.to_arguments(), ip=ip))
         if changed is not None:
-            said = _("Saved. Sessions that wait for a budget look again.")
+            said = _("Saved. Sessions that wait for budget are checked again.")
             return done(request, said, to=budgets_url(request.team))
     context = {
         "team": request.team,

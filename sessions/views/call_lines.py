@@ -61,11 +61,11 @@ def _whole_patch(
 
     Raises: what the host of the files says, but for what it has no more.
     """
-    gone = _("The file is not kept as it was at this change, so its other lines cannot be shown.")
+    gone = _("The file is not stored as it was at this change, so its other lines cannot be shown.")
     seq = part.message.seq
     steps = changed_steps(session, from_seq=seq, before_seq=seq + 1, unchanged=True)
     if steps and "completed" not in part.message.data["time"]:
-        return "", _("More lines can be shown when this step of the agent is over.")
+        return "", _("More lines can be shown when this step has ended.")
     if not steps or steps[0].after is None:
         return "", gone
     made, wanted = _diffs_of_step(session, part, number)

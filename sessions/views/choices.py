@@ -71,7 +71,7 @@ def _back(request: TeamRequest) -> str:
 
 def _empty(kind: str) -> str:
     if kind == "variant":
-        return _("This model has one way to think.")
+        return _("This model has no thinking variants.")
     return _("There is nothing to choose from.")
 
 

@@ -27,7 +27,7 @@ def draft(request: TeamRequest) -> HttpResponse:
     fields = request.POST
     typed_ms = fields.get("at", "")
     if not typed_ms.isdecimal() or len(typed_ms) > _DIGITS:
-        raise Invalid("at is a time in milliseconds since 1970.", field="at")
+        raise Invalid("at must be a time in milliseconds since 1970.", field="at")
     access: ProjectAccess | SessionAccess
     if fields.get("session"):
         access = session_of(request, fields["session"], need=Role.MEMBER)

@@ -109,7 +109,7 @@ def download(request: TeamRequest, session: str) -> HttpResponse:
     if "content" not in wire and "text" not in wire:
         limit = MAX_DOWNLOAD_BYTES // 1024 // 1024
         raise TooLarge(
-            _("%(path)s is too large to be downloaded here: more than %(limit)s MiB.")
+            _("%(path)s is too large to download: more than %(limit)s MiB.")
             % {"path": path, "limit": limit}
         )
     response = bytes_of(wire, content_type="application/octet-stream")

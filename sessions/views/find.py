@@ -66,7 +66,7 @@ def _found(request: TeamRequest, query: str) -> Found:
         except AppError as exc:
             note = exc.message
         else:
-            note = "" if files else _("Files are found from the page of a session or project.")
+            note = "" if files else _("Open a session or project to search its files.")
     acting = set(request.GET.get("acts", "")[:1_000].split(","))
     return load_found(request.access, query, acting=acting, files=files, note=note)
 

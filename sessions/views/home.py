@@ -77,7 +77,7 @@ def _lists(inbox: Inbox, rail: Rail) -> dict[str, object]:
     return {
         "groups": _below(inbox, rail.groups),
         "archived": rail.archived,
-        "empty": _("No session matches this filter.") if unmatched else _empty(inbox, rail),
+        "empty": _("No sessions match this filter.") if unmatched else _empty(inbox, rail),
         "clear_url": rail.all_url if unmatched else "",
     }
 
@@ -88,15 +88,15 @@ def lists_of_project(rail: Rail) -> dict[str, object]:
     return {
         "groups": rail.groups,
         "archived": rail.archived,
-        "empty": _("Nothing is archived here.") if rail.archived else nothing,
+        "empty": _("No archived sessions.") if rail.archived else nothing,
     }
 
 
 def _empty(inbox: Inbox, rail: Rail) -> str:
     if rail.archived:
-        return _("Nothing is archived here.")
+        return _("No archived sessions.")
     if inbox.sessions:
-        return _("All other sessions are done and put away, or there are none.")
+        return _("No sessions besides those that need you.")
     return _("No sessions yet. Start one above.")
 
 

@@ -46,7 +46,7 @@ def edit(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
         return _form(request, access, refused, status=exc.status)
     if not request.htmx:
         return _back(access)
-    said = _("The message is sent.") if again else _("The message is changed.")
+    said = _("Message sent.") if again else _("Message changed.")
     return _form(request, access, None, said=said)
 
 
@@ -59,11 +59,9 @@ def _input(access: SessionAccess, prompt: str) -> SessionInput:
 
 def _edit_of(access: SessionAccess, row: SessionInput) -> QueueEdit:
     if not may_change_input(access, row):
-        raise Forbidden(
-            _("Only who wrote it, the owner of the session or an admin may change this.")
-        )
+        raise Forbidden(_("Only its author, the session's owner or an admin can change this."))
     if row.status != SessionInput.Status.ADMITTED:
-        raise Conflict(_("This message does not wait any more."))
+        raise Conflict(_("This message is no longer waiting."))
     return build_edit(row, Place.of(access.session))
 
 
@@ -116,7 +114,7 @@ def remove(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
 def _revision(request: TeamRequest) -> int:
     given = request.POST.get("revision", "")
     if not given.isdecimal() or len(given) > 9:
-        raise Invalid(_("Reload the page: this form does not say what it changes."))
+        raise Invalid(_("The form is incomplete. Reload the page."))
     return int(given)
 
 

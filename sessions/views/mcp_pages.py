@@ -73,10 +73,11 @@ def show_form(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
 def _said(shelf: Shelf, name: str) -> str:
     if name in awaited_in(shelf.projects):
         said = _(
-            "%(name)s is saved. It runs files of a project: an admin accepts them there first."
+            "%(name)s saved. It runs files of a project, so an admin has to accept them there "
+            "first."
         )
     else:
-        said = _("%(name)s is saved. The next turn asks it what it has.")
+        said = _("%(name)s saved. Its tools are loaded with the next turn.")
     return said % {"name": name}
 
 
@@ -86,9 +87,9 @@ def _save(
     """Raises: Conflict for a form that is older than what is stored; Invalid for a new name."""
     given: str = form.cleaned_data["name"]
     if name and given != name:
-        raise Invalid(_("A name stays. Make a new one and remove this."))
+        raise Invalid(_("Names cannot be changed. Create a new one and remove this one."))
     if not name and (given in shelf.own or given in shelf.below):
-        raise Invalid(_("There is one of that name already."))
+        raise Invalid(_("This name is already in use."))
     shelf.put(given, form.item(known), request.POST.get("seen", ""))
     return True
 
@@ -100,7 +101,7 @@ def switch(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
         raise NotFound("MCP server", name)
     on = request.POST.get("enabled") == "1"
     shelf.put(name, switched(stored, below, on=on), mark_of(stored))
-    said = _("%(name)s is switched on.") if on else _("%(name)s is switched off.")
+    said = _("%(name)s turned on.") if on else _("%(name)s turned off.")
     return done(request, said % {"name": name}, to=shelf.list_url)
 
 
@@ -109,10 +110,10 @@ def confirm_removal(request: TeamRequest, shelf: Shelf, name: str) -> HttpRespon
     stored = shelf.stored(name)
     if request.method == "POST":
         shelf.put(name, None, mark_of(stored))
-        return done(request, _("%(name)s is removed.") % {"name": name}, to=shelf.list_url)
+        return done(request, _("%(name)s removed.") % {"name": name}, to=shelf.list_url)
     context: dict[str, object] = {
         "title": _("Remove %(name)s?") % {"name": name},
-        "text": _("Agents are not offered its tools any more. Secrets that it was given stay."),
+        "text": _("Agents can no longer use its tools. Secrets created for it are kept."),
         "action": _("Remove"),
         "back": shelf.list_url,
     }

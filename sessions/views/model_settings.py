@@ -33,7 +33,7 @@ def default_model(request: TeamRequest) -> HttpResponse:
     if chosen not in names:
         return _show(request, names, "", problem=_("Choose one of the models."), status=422)
     update_team_settings(request.access, {"model": chosen}, ip=client_ip(request))
-    said = _("%(model)s is the default of the team.") % {"model": names[chosen]}
+    said = _("%(model)s is now the team's default.") % {"model": names[chosen]}
     return done(request, said, to=to)
 
 

@@ -33,7 +33,7 @@ from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
 from tools.sandbox.hosts import Reach
 
-_SAVED = gettext_noop("Saved. Commands that start from now on keep to it.")
+_SAVED = gettext_noop("Saved. This applies to commands started from now on.")
 
 
 @require_http_methods(["GET", "POST"])
@@ -60,7 +60,7 @@ def project(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN if posted else Role.VIEWER)
     stored = _stored(access.project.config)
     upper = team_network(request.team)
-    above = _("As the team: %(reach)s") % {"reach": _(REACHES[upper.reach])}
+    above = _("Same as the team: %(reach)s") % {"reach": _(REACHES[upper.reach])}
     data = request.POST if posted else None
     form = NetworkForm(data, stored=stored, most=upper.reach, above=above)
     if not posted:

@@ -46,21 +46,21 @@ class _Kind:
 
 _KINDS = {
     "git": _Kind(
-        gettext_noop("From a git repository"),
+        gettext_noop("From a Git repository"),
         "folder-git-2",
         gettext_noop("Clone"),
         GitProjectForm,
         create_project_from_git,
     ),
     "folder": _Kind(
-        gettext_noop("From a folder of this host"),
+        gettext_noop("From a folder on this server"),
         "folder",
         gettext_noop("Add"),
         FolderProjectForm,
         create_project_from_folder,
     ),
     "empty": _Kind(
-        gettext_noop("Empty"),
+        gettext_noop("Empty project"),
         "plus",
         gettext_noop("Create"),
         EmptyProjectForm,
@@ -69,7 +69,7 @@ _KINDS = {
     "sample": _Kind(
         gettext_noop("Sample project"),
         "terminal",
-        gettext_noop("Make it"),
+        gettext_noop("Create"),
         SampleProjectForm,
         create_sample_project,
     ),
@@ -83,7 +83,9 @@ def project_new(request: TeamRequest) -> HttpResponse:
     if request.method == "POST":
         key = request.POST.get("kind", "")
         if key not in _KINDS:
-            raise Invalid(_("A project comes from git, from a folder, is empty or is the sample."))
+            raise Invalid(
+                _("Choose a Git repository, a folder, an empty project or the sample project.")
+            )
         form = bound[key] = _KINDS[key].form(request.POST, prefix=key)
         project = attempt(form, lambda: _create(key, request.access, form))
         if project is not None:

@@ -72,7 +72,7 @@ def _shown(request: TeamRequest) -> JsonObject:
     if shown is None:
         return {}
     if shown and shown not in Pane.values:
-        raise Invalid(f"shown is one of {', '.join(Pane.values)}, or empty.", field="shown")
+        raise Invalid(f"shown must be one of {', '.join(Pane.values)}, or empty.", field="shown")
     return {"shown": shown}
 
 
@@ -81,5 +81,7 @@ def _width(request: TeamRequest) -> JsonObject:
     if width is None:
         return {}
     if not width.isdecimal() or len(width) > 3 or int(width) not in WIDTHS:
-        raise Invalid(f"width is {WIDTHS[0]} to {WIDTHS[-1]} percent, in fives.", field="width")
+        raise Invalid(
+            f"width must be {WIDTHS[0]} to {WIDTHS[-1]} percent, in steps of five.", field="width"
+        )
     return {"width": int(width)}

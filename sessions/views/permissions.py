@@ -32,7 +32,7 @@ _REPLIES: dict[str, Reply] = {"once": "once", "always": "always", "reject": "rej
 _MAX_AT_ONCE = 200
 _SAID = {
     "once": gettext_noop("allowed it once"),
-    "always": gettext_noop("allowed it for good"),
+    "always": gettext_noop("always allowed it"),
     "reject": gettext_noop("rejected it"),
 }
 
@@ -44,7 +44,7 @@ def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
     require_shown(request, session, access, kind="Permission request", id=permission)
     answer = _REPLIES.get(request.POST.get("reply", ""))
     if answer is None:
-        raise Invalid(_("An answer is once, always or reject."))
+        raise Invalid(_("The answer must be once, always or reject."))
     asked = reply_permission(
         access,
         asked,
@@ -61,7 +61,7 @@ def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
 
 def _scope(text: str) -> RuleScope:
     if text not in RuleScope.values:
-        raise Invalid(_("What is remembered holds for the session, the project or the team."))
+        raise Invalid(_("A saved permission applies to the session, the project or the team."))
     return RuleScope(text)
 
 
@@ -76,7 +76,7 @@ def reply_all(request: TeamRequest, session: str) -> HttpResponse:
     for asked, own in found:
         require_shown(request, session, own, kind="Permission request", id=asked.pk)
         if not can_go_together(asked):
-            raise Invalid(_("More cost is allowed by itself."))
+            raise Invalid(_("A higher cost limit must be allowed separately."))
     for asked, own in found:
         try:
             reply_permission(own, asked, reply="once")

@@ -75,7 +75,7 @@ def server_again(request: TeamRequest, project: str, name: str) -> HttpResponse:
     if name not in project_config(row).mcp:
         raise NotFound("MCP server", name)
     forget_mcp_server(row, name)
-    said = _("The next turn asks %(name)s again.") % {"name": name}
+    said = _("%(name)s is checked again with the next turn.") % {"name": name}
     return done(request, said, to=project_url(row, "project_mcp"))
 
 
@@ -86,7 +86,9 @@ def server_accept(request: TeamRequest, project: str, name: str) -> HttpResponse
     access = project_of(request, project, need=Role.ADMIN)
     digest, ip = request.POST.get("digest", ""), client_ip(request)
     accept_mcp_program(access, name, digest=digest, ip=ip)
-    said = _("%(name)s may run these files until one changes. The next turn asks it.")
+    said = _(
+        "%(name)s can run these files until one of them changes. It starts with the next turn."
+    )
     return done(request, said % {"name": name}, to=project_url(access.project, "project_mcp"))
 
 

@@ -64,7 +64,7 @@ def _page(
         "mcp_url": project_url(project, "project_mcp"),
         "mcp": summary_of(project),
         "network_url": project_url(project, "project_network"),
-        "network": _("Commands reach %(reach)s")
+        "network": _("Network access: %(reach)s")
         % {"reach": _(REACHES[project_network(project).reach])},
         "parked": build_parked(project, parked_work(access)),
         "secrets_url": project_url(project, "secrets"),
@@ -125,7 +125,7 @@ def project_delete(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
     delete_project(access)
     home = reverse("team_home", kwargs={"team": request.team.slug})
-    return done(request, _("%(name)s is deleted.") % {"name": access.project.name}, to=home)
+    return done(request, _("%(name)s deleted.") % {"name": access.project.name}, to=home)
 
 
 @require_GET

@@ -27,7 +27,7 @@ def repository(request: TeamRequest, project: str) -> HttpResponse:
         "withdraw_url": project_url(row, "trust_withdraw"),
         "crumbs": [
             {"label": row.name, "url": project_url(row)},
-            {"label": _("For agents"), "url": ""},
+            {"label": _("Agent files"), "url": ""},
         ],
     }
     return render(request, "sessions/repository.html", context)
@@ -48,4 +48,4 @@ def trust_withdraw(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
     withdraw_trust(access, ip=client_ip(request))
     to = project_url(access.project, "repository")
-    return done(request, _("The files are not trusted any more."), to=to)
+    return done(request, _("The files are no longer trusted."), to=to)

@@ -58,7 +58,7 @@ def load_review(request: TeamRequest, session: Session, given: QueryDict | None 
     try:
         found = found_of(request, session, asked)
     except AppError as exc:
-        gone = _("The files of this session are gone. What it has changed is still known.")
+        gone = _("The files of this session no longer exist. Its changes are still recorded.")
         error = gone if isinstance(exc, NotFound) else exc.message
         blank = blank_changes(Place.of(session), asked, look, error=error)
         return replace(blank, comments=build_comments(session, person.comments))

@@ -90,7 +90,7 @@ def send(request: TeamRequest, session: str) -> HttpResponse:
 def _number(text: str) -> int:
     """Raises: Invalid for what is no number of a line."""
     if not text.isdecimal() or len(text) > 7:
-        raise Invalid("This is no number of a line.", field="first")
+        raise Invalid("This is not a line number.", field="first")
     return int(text)
 
 

@@ -64,7 +64,7 @@ def _width(request: TeamRequest) -> JsonObject:
         return {}
     if not width.isdecimal() or len(width) > 3 or int(width) not in RAIL_WIDTHS:
         raise Invalid(
-            f"width is {RAIL_WIDTHS[0]} to {RAIL_WIDTHS[-1]}, in steps of {RAIL_WIDTHS.step}.",
+            f"width must be {RAIL_WIDTHS[0]} to {RAIL_WIDTHS[-1]}, in steps of {RAIL_WIDTHS.step}.",
             field="width",
         )
     return {"width": int(width)}

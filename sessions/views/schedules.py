@@ -47,9 +47,7 @@ def schedules(request: TeamRequest, project: str) -> HttpResponse:
     made = attempt(form, lambda: create_schedule(access, form.draft, ip=ip))
     if made is None:
         return _show_list(request, access, form, status=422)
-    return done(
-        request, _("%(name)s is on the schedule.") % {"name": made.name}, to=_url(request, made)
-    )
+    return done(request, _("%(name)s scheduled.") % {"name": made.name}, to=_url(request, made))
 
 
 @require_http_methods(["GET", "POST"])
@@ -65,9 +63,7 @@ def schedule(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
     saved = attempt(form, lambda: update_schedule(access, row, form.draft, ip=ip))
     if saved is None:
         return _show_one(request, access, row, form, status=422)
-    return done(
-        request, _("The schedule is saved, and runs with your rights."), to=_url(request, row)
-    )
+    return done(request, _("Schedule saved. It runs with your permissions."), to=_url(request, row))
 
 
 @require_POST
@@ -76,9 +72,9 @@ def schedule_run(request: TeamRequest, project: str, schedule: str) -> HttpRespo
     row, access = _find(request, project, schedule)
     run = run_now(access, row, ip=client_ip(request))
     said = (
-        _("It failed to start: %(detail)s") % {"detail": run.detail}
+        _("The run could not start: %(detail)s") % {"detail": run.detail}
         if run.session is None
-        else _("It runs now.")
+        else _("Run started.")
     )
     return done(request, said, to=_url(request, row))
 
@@ -91,7 +87,7 @@ def schedule_paused(request: TeamRequest, project: str, schedule: str) -> HttpRe
     pause = request.POST.get("paused") == "1"
     act = pause_schedule if pause else resume_schedule
     act(access, row, ip=client_ip(request))
-    said = _("The schedule is paused.") if pause else _("The schedule goes on.")
+    said = _("Schedule paused.") if pause else _("Schedule resumed.")
     return done(request, said, to=_url(request, row))
 
 
@@ -103,12 +99,10 @@ def schedule_delete(request: TeamRequest, project: str, schedule: str) -> HttpRe
     if request.method == "POST":
         delete_schedule(access, row, ip=client_ip(request))
         url = project_url(access.project, "schedules")
-        return done(request, _("The schedule %(name)s is deleted.") % {"name": row.name}, to=url)
+        return done(request, _("Schedule %(name)s deleted.") % {"name": row.name}, to=url)
     context = {
         "title": _("Delete the schedule %(name)s?") % {"name": row.name},
-        "text": _(
-            "It does not run any more, and the list of its runs goes too. Its sessions stay."
-        ),
+        "text": _("It no longer runs, and its list of runs is deleted. Its sessions are kept."),
         "action": _("Delete"),
         "back": _url(request, row),
     }

@@ -42,7 +42,9 @@ def search(request: TeamRequest) -> HttpResponse:
         return _page(request, row, form=form, status=422)
     name = NAMES[EngineKind(saved.kind)]
     return done(
-        request, _("Agents of this team search with %(name)s.") % {"name": name}, to=_url(request)
+        request,
+        _("Agents of this team now search with %(name)s.") % {"name": name},
+        to=_url(request),
     )
 
 
@@ -61,9 +63,9 @@ def search_test(request: TeamRequest) -> HttpResponse:
     except (SearchError, Invalid) as exc:
         return _page(request, row, problem=str(exc))
     said = (
-        _("%(name)s answered.") % {"name": engine.name}
+        _("%(name)s responded.") % {"name": engine.name}
         if found
-        else _("%(name)s answered, but found nothing.") % {"name": engine.name}
+        else _("%(name)s responded but found nothing.") % {"name": engine.name}
     )
     return _page(request, row, said=said)
 

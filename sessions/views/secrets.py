@@ -34,7 +34,7 @@ def secrets(request: TeamRequest, project: str) -> HttpResponse:
     saved = attempt(form, lambda: set_secret(access, **form.cleaned_data, ip=ip))
     if saved is None:
         return _page(request, access, form, status=422)
-    said = _("%(name)s is set. Commands that start from now on have it.") % {"name": saved.name}
+    said = _("%(name)s saved. Commands started from now on can use it.") % {"name": saved.name}
     return done(request, said, to=project_url(access.project, "secrets"))
 
 
@@ -45,7 +45,7 @@ def secret_remove(request: TeamRequest, project: str, secret: int) -> HttpRespon
     name = remove_secret(access, secret=secret, ip=client_ip(request))
     return done(
         request,
-        _("%(name)s is removed.") % {"name": name},
+        _("%(name)s removed.") % {"name": name},
         to=project_url(access.project, "secrets"),
     )
 

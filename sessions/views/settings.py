@@ -69,11 +69,11 @@ def archive(request: TeamRequest, session: str) -> HttpResponse:
     back = access.session.archived_at is not None if wanted is None else wanted == "0"
     update_session(access, archived_ms=0 if back else to_ms(timezone.now()))
     if back:
-        text = _("The session is back in the list.")
+        text = _("The session is no longer archived.")
         if _is_from_list(request):
             return _say(request, text)
         return done(request, text, to=_page(request, session))
-    text = _("“%(title)s” is archived.") % {"title": shown_title(access.session)}
+    text = _("“%(title)s” archived.") % {"title": shown_title(access.session)}
     # What the tag of a message is: the address that takes its deed back.
     undo = Place.of(access.session).url("archive")
     if _is_from_list(request):
@@ -87,7 +87,7 @@ def archive(request: TeamRequest, session: str) -> HttpResponse:
 def delete(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     delete_session(access)
-    text = _("The session is deleted.")
+    text = _("Session deleted.")
     if _is_from_list(request):
         return _say(request, text)
     return done(request, text, to=_home(request))

@@ -44,7 +44,7 @@ def shares(request: TeamRequest, session: str) -> HttpResponse:
     share = attempt(form, lambda: _create(access, form, ip=client_ip(request)))
     if share is None:
         return _show(request, access, form, found=found, status=422)
-    return _changed(request, access, _("The link is made."))
+    return _changed(request, access, _("Link created."))
 
 
 def _create(access: SessionAccess, form: ShareForm, *, ip: str | None) -> Share:
@@ -58,7 +58,7 @@ def _create(access: SessionAccess, form: ShareForm, *, ip: str | None) -> Share:
 def share_revoke(request: TeamRequest, session: str, share: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     revoke_share(access, share, ip=client_ip(request))
-    return _changed(request, access, _("The link is revoked: it opens nothing any more."))
+    return _changed(request, access, _("Link revoked. It no longer opens the session."))
 
 
 def _changed(request: TeamRequest, access: SessionAccess, said: str) -> HttpResponse:
@@ -108,15 +108,15 @@ def _limit(request: TeamRequest, access: SessionAccess) -> dict[str, str] | None
     named = {"team": request.team.slug, "project": access.project.pk}
     at_project = reverse("sessions:project", kwargs=named)
     if of_team is Links.NONE:
-        text, url = _("The team allows no links to sessions."), at_team
+        text, url = _("The team does not allow links to sessions."), at_team
     elif allowed is Links.NONE:
-        text, url = _("Sharing is switched off in the settings of this project."), at_project
+        text, url = _("Sharing is turned off in this project's settings."), at_project
     elif most_links() is not Links.PUBLIC:
-        text, url = _("This server allows no public links; who runs it can change that."), ""
+        text, url = _("This server does not allow public links. An operator can change this."), ""
     else:
-        text, url = _("The team allows links for its members only, no public ones."), at_team
+        text, url = _("The team only allows links for its members."), at_team
     may = request.access.can(Role.ADMIN)
-    who = "" if may or not url else _("An admin of the team can change that.")
+    who = "" if may or not url else _("A team admin can change this.")
     return {"text": f"{text} {who}".strip(), "url": url if may else ""}
 
 
@@ -150,7 +150,7 @@ def sharing(request: TeamRequest) -> HttpResponse:
     if saved is None:
         return _sharing_page(request, form, status=422)
     url = reverse("sessions:sharing", kwargs={"team": request.team.slug})
-    return done(request, _("Saved. It holds for links that were made before, too."), to=url)
+    return done(request, _("Saved. This also applies to existing links."), to=url)
 
 
 def _sharing_page(request: TeamRequest, form: SharingForm, *, status: int = 200) -> HttpResponse:

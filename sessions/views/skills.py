@@ -46,12 +46,10 @@ def skill_delete(request: TeamRequest, skill: str) -> HttpResponse:
     row = access_team_skill(request.access, skill, need=Role.ADMIN)
     if request.method == "POST":
         delete_team_skill(request.access, row, ip=client_ip(request))
-        return done(
-            request, _("The skill %(name)s is deleted.") % {"name": row.name}, to=_list(request)
-        )
+        return done(request, _("Skill %(name)s deleted.") % {"name": row.name}, to=_list(request))
     context = {
         "title": _("Delete the skill %(name)s?") % {"name": row.name},
-        "text": _("No agent of this team can load it any more. This cannot be undone."),
+        "text": _("Agents of this team can no longer load it. This cannot be undone."),
         "action": _("Delete"),
         "back": _list(request),
     }
@@ -70,9 +68,7 @@ def _form(request: TeamRequest, row: TeamSkill | None) -> HttpResponse:
             ),
         )
     if saved is not None:
-        return done(
-            request, _("The skill %(name)s is saved.") % {"name": saved.name}, to=_list(request)
-        )
+        return done(request, _("Skill %(name)s saved.") % {"name": saved.name}, to=_list(request))
     status = 422 if request.method == "POST" else 200
     return render(request, "sessions/skill.html", {"form": form, "skill": row}, status=status)
 

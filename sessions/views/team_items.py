@@ -83,7 +83,7 @@ def _agents(config: Config, own: JsonObject) -> list[Line]:
         if not one.hidden or name in own
     ]
     # What is taken away has to be found to be brought back.
-    gone = [Line(name, "", _("Taken away"), True, False) for name in own if name not in agents]
+    gone = [Line(name, "", _("Turned off"), True, False) for name in own if name not in agents]
     return shown + gone
 
 
@@ -94,9 +94,12 @@ COMMANDS = Kind(
     gettext_lazy("Commands"),
     gettext_lazy("New command"),
     gettext_lazy(
-        "Prompts with a name, for every project of this team. Type / and the name in a message."
+        "Saved prompts for every project of this team. Type / and the name in a message to use one."
     ),
-    gettext_lazy("The team's own text is removed. A built-in one of that name comes back."),
+    gettext_lazy(
+        "The team's text is removed. If there is a built-in command with this name, it is "
+        "used again."
+    ),
     _commands,
 )
 AGENTS = Kind(
@@ -105,8 +108,10 @@ AGENTS = Kind(
     gettext_lazy("Agent"),
     gettext_lazy("Agents"),
     gettext_lazy("New agent"),
-    gettext_lazy("Who works in the sessions of this team: the built-in agents, and your own."),
-    gettext_lazy("What the team has set for it is removed. A built-in one is as it was at first."),
+    gettext_lazy("The agents for this team's sessions: built-in agents and your own."),
+    gettext_lazy(
+        "The team's settings for it are removed. A built-in agent is reset to its defaults."
+    ),
     _agents,
 )
 KINDS = {"commands": COMMANDS, "agents": AGENTS}
@@ -151,7 +156,7 @@ def item_delete(request: TeamRequest, kind: str, name: str) -> HttpResponse:
     if request.method == "POST":
         path, seen = (what.key, name), mark_of(stored)
         put_team_item(request.access, path, None, seen=seen, ip=client_ip(request))
-        return done(request, _("%(name)s is removed.") % {"name": name}, to=_list(request, kind))
+        return done(request, _("%(name)s removed.") % {"name": name}, to=_list(request, kind))
     context: dict[str, object] = {
         "title": _("Remove %(name)s?") % {"name": name},
         "text": what.delete,
@@ -173,7 +178,7 @@ def _form(request: TeamRequest, kind: str, name: str) -> HttpResponse:
     if name:
         form.fields["name"].validators.clear()  # it is stored, perhaps by other means, and stays
     if request.method == "POST" and attempt(form, lambda: _save(request, what, form, name, known)):
-        said = _("%(name)s is saved.") % {"name": form.cleaned_data["name"]}
+        said = _("%(name)s saved.") % {"name": form.cleaned_data["name"]}
         model = form.cleaned_data["model"]
         if model and model not in models_of(request.team, team_data(request.team)):
             said = f"{said} {say_missing(model)}"
@@ -196,10 +201,10 @@ def _save(
     """Raises: Conflict for a form that is older than what is stored; Invalid for a new name."""
     given: str = form.cleaned_data["name"]
     if name and given != name:
-        raise Invalid(_("A name stays. Make a new one and remove this."))
+        raise Invalid(_("Names cannot be changed. Create a new one and remove this one."))
     seen = request.POST.get("seen", "")
     if not name and item_of(request.team.config, (what.key, given)) is not None:
-        raise Invalid(_("The team has one of that name already."))
+        raise Invalid(_("The team already uses this name."))
     path = (what.key, given)
     put_team_item(request.access, path, form.item(known), seen=seen, ip=client_ip(request))
     return True

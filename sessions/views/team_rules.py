@@ -55,7 +55,7 @@ def team_rules_change(request: TeamRequest) -> HttpResponse:
         put_team_item(request.access, PATH, write_rows(rows), seen=seen, ip=client_ip(request))
     except (Conflict, Invalid) as exc:
         return _page(request, form=form, error=exc.message, status=422)
-    said = f"{_('Saved.')} {note}" if note else _("Saved. It counts from the next call on.")
+    said = f"{_('Saved.')} {note}" if note else _("Saved. This applies from the next call on.")
     return done(request, said, to=_url(request))
 
 
@@ -77,14 +77,14 @@ def _changed(rows: list[RuleRow], act: str, number: str, action: str) -> list[Ru
     """Raises: Invalid for a row that is not there, or no such act."""
     place = int(number) if number.isdecimal() and len(number) < 6 else -1
     if not 0 <= place < len(rows):
-        raise Invalid(_("There is no such rule any more."))
+        raise Invalid(_("This rule no longer exists."))
     if act == "set":
         return [replace(row, action=action) if at == place else row for at, row in enumerate(rows)]
     rest = [row for at, row in enumerate(rows) if at != place]
     if act == "remove":
         return rest
     if act not in ("up", "down"):
-        raise Invalid(_("There is no such change."))
+        raise Invalid(_("This change does not exist."))
     at = max(0, place - 1) if act == "up" else place + 1
     return [*rest[:at], rows[place], *rest[at:]]
 
@@ -99,12 +99,12 @@ def _is_right(form: RuleForm, known: KnownNames) -> bool:
 def _mistake(known: KnownNames, tool: str) -> str:
     """Returns: which name is meant by one that no call is ever asked for by."""
     if (name := asked_as(tool)) != tool:
-        return _("%(tool)s is asked for as %(name)s. Write the rule for that.") % {
+        return _("Requests for %(tool)s use the name %(name)s. Write the rule for that name.") % {
             "tool": tool,
             "name": name,
         }
     name = known.meant_by(tool)
-    return _("Did you mean %(name)s? Upper and lower case count.") % {"name": name} if name else ""
+    return _("Did you mean %(name)s? Names are case-sensitive.") % {"name": name} if name else ""
 
 
 def _note(known: KnownNames, tool: str) -> str:
@@ -113,7 +113,9 @@ def _note(known: KnownNames, tool: str) -> str:
         return mistake
     if known.has(tool):
         return ""
-    return _("No tool named %(tool)s is known now, so the rule does nothing yet.") % {"tool": tool}
+    return _("There is currently no tool named %(tool)s, so this rule has no effect yet.") % {
+        "tool": tool
+    }
 
 
 def _page(

@@ -20,6 +20,6 @@ def import_document(request: TeamRequest, project: str) -> HttpResponse:
     file = request.FILES.get("file")
     document = parse_json(file.read()) if file is not None else None
     if not isinstance(document, dict):
-        raise Invalid(_("Choose a JSON file that was exported from a session."))
+        raise Invalid(_("Choose a JSON file exported from a session."))
     session = import_session(access, document.get("info"), document.get("messages"))
-    return done(request, _("The session is imported."), to=Place.of(session).url("session"))
+    return done(request, _("Session imported."), to=Place.of(session).url("session"))

@@ -55,7 +55,7 @@ def webhook(request: TeamRequest, webhook: str) -> HttpResponse:
     saved = attempt(form, lambda: update_webhook(request.access, row, ip=ip, **form.cleaned_data))
     if saved is None:
         return _show_one(request, row, form=form, status=422)
-    return done(request, _("The webhook is saved."), to=_url(request, row))
+    return done(request, _("Webhook saved."), to=_url(request, row))
 
 
 @require_POST
@@ -74,7 +74,7 @@ def webhook_enabled(request: TeamRequest, webhook: str) -> HttpResponse:
     row = access_webhook(request.access, webhook)
     on = request.POST.get("enabled") == "1"
     update_webhook(request.access, row, enabled=on, ip=client_ip(request))
-    said = _("The webhook is switched on.") if on else _("The webhook is switched off.")
+    said = _("Webhook turned on.") if on else _("Webhook turned off.")
     return done(request, said, to=_url(request, row))
 
 
@@ -84,7 +84,7 @@ def webhook_ping(request: TeamRequest, webhook: str) -> HttpResponse:
     row = access_webhook(request.access, webhook)
     ping_webhook(request.access, row, ip=client_ip(request))
     return done(
-        request, _("A test is on its way; the log shows how it ends."), to=_url(request, row)
+        request, _("Test queued. The list of deliveries shows the result."), to=_url(request, row)
     )
 
 
@@ -93,7 +93,7 @@ def webhook_ping(request: TeamRequest, webhook: str) -> HttpResponse:
 def webhook_redeliver(request: TeamRequest, webhook: str, delivery: str) -> HttpResponse:
     sent, row = access_delivery(request.access, webhook, delivery)
     redeliver(request.access, row, sent, ip=client_ip(request))
-    return done(request, _("It is sent again, under the same id."), to=_url(request, row))
+    return done(request, _("The delivery is sent again with the same ID."), to=_url(request, row))
 
 
 @require_http_methods(["GET", "POST"])
@@ -102,12 +102,12 @@ def webhook_delete(request: TeamRequest, webhook: str) -> HttpResponse:
     row = access_webhook(request.access, webhook)
     if request.method == "POST":
         delete_webhook(request.access, row, ip=client_ip(request))
-        return done(request, _("The webhook is deleted."), to=_list(request))
+        return done(request, _("Webhook deleted."), to=_list(request))
     context = {
         "title": _("Delete this webhook?"),
         "text": _(
-            "%(host)s hears nothing any more, and the log of deliveries goes too. "
-            "What still waits is not sent."
+            "%(host)s no longer receives events, and the list of deliveries is deleted. "
+            "Waiting deliveries are not sent."
         )
         % {"host": row.host},
         "action": _("Delete"),

@@ -55,7 +55,7 @@ const kinds = new WeakMap();
 /** Why an agent could not read a file, or "". The server looks again. */
 async function faultOf(file) {
   const { name } = file;
-  if (file.size > MAX_FILE_BYTES) return _("{name} is too large: a file has at most 20 MB.", { name });
+  if (file.size > MAX_FILE_BYTES) return _("{name} is too large: a file can have at most 20 MB.", { name });
   if (!file.size) return _("{name} is empty.", { name });
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
@@ -66,9 +66,9 @@ async function faultOf(file) {
       return "";
     }
     const { length } = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return length > MAX_CHARS ? _("{name} is too long: the texts of a message have at most 400,000 characters. Put it into the project and mention it with @.", { name }) : "";
+    return length > MAX_CHARS ? _("{name} is too long: the texts of a message can have at most 400,000 characters. Add it to the project and mention it with @.", { name }) : "";
   } catch (error) {
-    if (error instanceof TypeError) return _("{name} is not text, a PDF or a PNG, JPEG, GIF or WebP picture: agents cannot read it.", { name });
+    if (error instanceof TypeError) return _("{name} is not text, a PDF or a PNG, JPEG, GIF or WebP image, so agents cannot read it.", { name });
     return _("{name} cannot be read from this device.", { name });
   }
 }
@@ -80,8 +80,8 @@ async function faultsOf(files) {
   for (const file of files) {
     if (!checked.has(file)) checked.set(file, await faultOf(file));
     const fault = checked.get(file)
-      || (kept.length === MAX_FILES && _("{name} is one too many: a message has at most 20 files.", { name: file.name }))
-      || (sum + file.size > MAX_BYTES && _("{name} is too much: all files of a message have at most 24 MB.", { name: file.name }));
+      || (kept.length === MAX_FILES && _("{name} was not added: a message can have at most 20 files.", { name: file.name }))
+      || (sum + file.size > MAX_BYTES && _("{name} was not added: the files of a message can have at most 24 MB together.", { name: file.name }));
     if (fault) faults.push(fault);
     else kept.push(file) && (sum += file.size);
   }
@@ -101,9 +101,9 @@ function note() {
   const unread = new Set(reads ? held.map((file) => kinds.get(file)).filter((kind) => kind && !reads.includes(kind)) : []);
   const values = { model: option?.label };
   let said = "";
-  if (unread.size > 1) said = _("{model} can't read images and PDF files. It will be told the file names only.", values);
-  else if (unread.has("image")) said = _("{model} can't read images. It will be told the file name only.", values);
-  else if (unread.has("pdf")) said = _("{model} can't read PDF files. It will be told the file name only.", values);
+  if (unread.size > 1) said = _("{model} can't read images and PDF files. It only gets the file names.", values);
+  else if (unread.has("image")) said = _("{model} can't read images. It only gets the file name.", values);
+  else if (unread.has("pdf")) said = _("{model} can't read PDF files. It only gets the file name.", values);
   const line = document.querySelector("[data-attach-note]");
   line.hidden = !said;
   line.querySelector("span").textContent = said;

@@ -25,7 +25,7 @@ document.addEventListener("htmx:finally:request", ({ target, detail: { ctx } }) 
   target.ariaBusy = null;
   if (ctx.status === "swapped") return;
   target.fault = Object.assign(document.createElement("p"), { className: "part-fault", role: "alert" });
-  target.fault.textContent = ctx.response ? _("The server has not answered as it should.") : _("The server cannot be reached.");
+  target.fault.textContent = ctx.response ? _("The server sent an unexpected response.") : _("The server cannot be reached.");
   target.before(target.fault);
   target.textContent = _("Try again");
   target.classList.remove("button-quiet");

@@ -59,9 +59,9 @@ if (rail && kinds().size) {
 export async function permit(button) {
   if (button.dataset.permit) return chime(button.dataset.permit);
   if ((await Notification.requestPermission()) !== "granted") {
-    return toast(_("This browser does not allow notifications of this site. Allow them in its own settings."), "bad");
+    return toast(_("This browser blocks notifications from this site. Allow them in the browser settings."), "bad");
   }
   const worker = await ready();
   await worker.showNotification(_("Notifications are on"), { body: _("This is how they look."), tag: "test", data: { url: location.pathname } });
-  button.textContent = _("Show a test again");
+  button.textContent = _("Show another test");
 }

@@ -2,8 +2,8 @@
 import { _ } from "./words.js";
 const TEXTS = {
   401: _("You are signed out. Reload the page to sign in again."),
-  403: _("Your role does not include this, or the page is too old. Reload it and try again."),
-  404: _("That is not there any more. Reload the page."),
+  403: _("Your role does not allow this, or the page is out of date. Reload it and try again."),
+  404: _("This no longer exists. Reload the page."),
 };
 
-export const explain = (status) => TEXTS[status] ?? _("The server could not do that ({status}). Nothing you wrote is lost.", { status });
+export const explain = (status) => TEXTS[status] ?? _("The server could not do that ({status}). Your text is kept.", { status });

@@ -22,7 +22,7 @@ async function call(method, path, body) {
   const given = body && { body: JSON.stringify(body) };
   const answer = await fetch(path, { method, headers: { ...headers(), "Content-Type": "application/json" }, ...given });
   const said = await answer.json().catch(() => null);
-  if (!answer.ok) throw new Error(said?.data?.message ?? said?.message ?? _("The server has not answered as it should."));
+  if (!answer.ok) throw new Error(said?.data?.message ?? said?.message ?? _("The server sent an unexpected response."));
   return said;
 }
 
@@ -61,7 +61,7 @@ function addScreen(tab) {
   const { terminalId: id, owner, ended, rows, columns } = tab.dataset;
   const host = document.createElement("div");
   host.className = "terminal-screen";
-  host.ariaLabel = owner ? _("Terminal of {owner}. Ctrl F6 leaves it.", { owner }) : _("Terminal. Ctrl F6 leaves it.");
+  host.ariaLabel = owner ? _("Terminal of {owner}. Press Ctrl F6 to leave it.", { owner }) : _("Terminal. Press Ctrl F6 to leave it.");
   host.role = "group";
   screens.append(host);
   const term = new library.Terminal({
@@ -111,12 +111,12 @@ function attach(screen, watching) {
     state(name, seconds) {
       if (name !== "live") answers = false;
       else term.write("", () => (answers = true));
-      const came = name === "live" && screen.back ? _("Back.") : "";
+      const came = name === "live" && screen.back ? _("Reconnected.") : "";
       if (name === "lost") screen.back = true;
       screen.note = {
         connecting: _("Connecting…"),
-        lost: _("Connection lost. The terminal goes on. Trying again in {seconds} s.", { seconds }),
-        live: watching ? `${came} ${_("Watching the terminal of {owner}. You cannot type.", { owner: tabOf(screen.id)?.dataset.owner })}`.trim() : came && _("Back. Nothing was lost."),
+        lost: _("Connection lost. The terminal keeps running. Retrying in {seconds} s.", { seconds }),
+        live: watching ? `${came} ${_("Watching the terminal of {owner}. You cannot type.", { owner: tabOf(screen.id)?.dataset.owner })}`.trim() : came && _("Reconnected. Nothing was lost."),
       }[name];
       show();
       if (name === "live" && !watching) resize();
@@ -125,7 +125,7 @@ function attach(screen, watching) {
       screen.line = null;
       await refresh();
       const tab = tabOf(screen.id);
-      if (!tab) screen.note = _("It has ended, or is closed to you.");
+      if (!tab) screen.note = _("The terminal has ended, or you no longer have access to it.");
       else screen.note = tab.dataset.ended || _("Ended.");
       show();
     },
@@ -145,7 +145,7 @@ function show() {
   if (title && document.activeElement !== title) title.value = tab?.dataset.title ?? "";
   if (!screen) return say("");
   const again = list.querySelector("[data-terminal-open]") && !screen.line && tab && !tab.dataset.owner;
-  say(screen.note, ...(again ? [" ", button(_("Start again"), () => startAgain(screen.id))] : []));
+  say(screen.note, ...(again ? [" ", button(_("Restart"), () => startAgain(screen.id))] : []));
 }
 
 async function choose(id, { focus = false } = {}) {

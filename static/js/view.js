@@ -28,6 +28,6 @@ function fail(view, src, reason) {
   text.role = "alert";
   const button = document.createElement("button");
   Object.assign(button, { className: "button", type: "button", textContent: _("Try again"), onclick: () => load(view, src) });
-  text.append(`${reason.slice(0, 300) || _("The server has not answered as it should.")} `, button);
+  text.append(`${reason.slice(0, 300) || _("The server sent an unexpected response.")} `, button);
   view.replaceChildren(text);
 }

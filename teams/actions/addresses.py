@@ -26,12 +26,12 @@ def allow_address(operator: User, text: str, *, ip: str | None = None) -> Allowe
         place = parse_place(text)
     except ValueError as exc:
         raise Invalid(
-            _("Write a host, host:port, an address, or a network such as 10.0.5.0/24:443."),
+            _("Enter a host, host:port, IP address or network such as 10.0.5.0/24:443."),
             field="place",
         ) from exc
     if not isinstance(place.host, str) and is_never_open(place.host):
         raise Invalid(
-            _("Link-local, metadata and multicast addresses are never connected to."), field="place"
+            _("Link-local, metadata and multicast addresses cannot be allowed."), field="place"
         )
     row, is_new = AllowedAddress.objects.get_or_create(
         place=str(place), defaults={"created_by": operator}

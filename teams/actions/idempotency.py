@@ -77,12 +77,13 @@ def claim_key(caller: str, *, key: str, digest: str, resumes: bool = True) -> At
         return _kept(row)
     if row.held_until > now:
         raise Conflict(
-            "The first request with this Idempotency-Key still runs. Send it again in a moment."
+            "The first request with this Idempotency-Key is still running. Try again in a moment."
         )
     if not resumes and row.held_until != GIVEN_UP:
         raise Conflict(
-            "The first request with this Idempotency-Key was cut short by a crash of the server, "
-            "so it may have been carried out or not. Look, and send it with a new key if not."
+            "The server crashed during the first request with this Idempotency-Key, so the "
+            "request may or may not have taken effect. Check, and send it with a new key if it "
+            "did not."
         )
     row.held_until = now + HELD_FOR
     row.save(update_fields=["held_until"])

@@ -39,11 +39,10 @@ def create_invite(
     Raises: Forbidden when the role stands above the actor's; Invalid for a lifetime out of range.
     """
     if not has_role(access.role, role):
-        raise Forbidden(_("Only an owner can invite an %(role)s.") % {"role": role.noun})
+        raise Forbidden(_("Only an owner can invite someone as %(role)s.") % {"role": role.noun})
     if not timedelta() < lifetime <= MAX_LIFETIME:
         raise Invalid(
-            _("An invitation lasts between a moment and %(days)s days.")
-            % {"days": MAX_LIFETIME.days}
+            _("An invitation can be valid for at most %(days)s days.") % {"days": MAX_LIFETIME.days}
         )
     secret = secrets.token_urlsafe(32)
     invite = Invite.objects.create(
@@ -82,7 +81,7 @@ def revoke_invite(invite: Invite, *, access: TeamAccess, ip: str | None = None) 
             AuditAction.INVITE_REVOKED, actor=access.user, team=access.team, target=invite, ip=ip
         )
     elif not unused.exists():
-        raise Conflict(_("Somebody has used this invitation already; remove the member instead."))
+        raise Conflict(_("This invitation has already been used. Remove the member instead."))
     return invite
 
 
@@ -120,7 +119,7 @@ def accept_invite(invite: Invite, *, user: User, ip: str | None = None) -> Membe
     """
     if invite.email and invite.email != user.email.lower():
         raise Forbidden(
-            _("This invitation is for %(email)s; you are signed in as %(own)s.")
+            _("This invitation is for %(email)s, but you are signed in as %(own)s.")
             % {"email": invite.email, "own": user.email}
         )
     # The conditional update is the claim: of two acceptances at once one changes the row.

@@ -14,7 +14,7 @@ from teams.access import ACCESS_CHANGED, TeamAccess, access_group, has_role
 from teams.audit import AuditAction, record
 from teams.models import ApiToken, Invite, Membership, Role, Team, User
 
-LAST_OWNER = gettext_noop("A team needs an owner: make somebody else an owner first.")
+LAST_OWNER = gettext_noop("A team needs an owner. Make someone else an owner first.")
 
 
 @transaction.atomic
@@ -49,7 +49,7 @@ def change_role(
     """
     current = _lock(membership, access)
     if not has_role(access.role, role):
-        raise Forbidden(_("Only an owner can make somebody %(role)s.") % {"role": role.noun})
+        raise Forbidden(_("Only an owner can make someone %(role)s.") % {"role": role.noun})
     if current.role == role:
         return current
     if current.role == Role.OWNER:
@@ -96,7 +96,7 @@ def _lock(membership: Membership, access: TeamAccess) -> Membership:
         .first()
     )
     if current is None:
-        raise Invalid(_("That person is not a member of %(name)s.") % {"name": access.team.name})
+        raise Invalid(_("This person is not a member of %(name)s.") % {"name": access.team.name})
     if not has_role(access.role, Role(current.role)):
         raise Forbidden(_("Only an owner can change another owner."))
     return current

@@ -38,7 +38,7 @@ def create_service(
     _require_role_to_give(access, role)
     if Membership.objects.filter(user__service_of=access.team).count() >= MAX_SERVICES:
         raise Conflict(
-            _("A team has at most %(most)s service accounts. Delete one first.")
+            _("A team can have at most %(most)s service accounts. Delete one first.")
             % {"most": MAX_SERVICES}
         )
     name = _checked_name(name)
@@ -149,14 +149,14 @@ def access_service(access: TeamAccess, user_id: int) -> Membership:
 
 def _require_role_to_give(access: TeamAccess, role: Role) -> None:
     if role == Role.OWNER or not has_role(access.role, role):
-        raise Forbidden(_("A service account cannot be %(role)s here.") % {"role": role.noun})
+        raise Forbidden(_("A service account cannot have the role %(role)s.") % {"role": role.noun})
 
 
 def _checked_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME_CHARS:
         raise Invalid(
-            _("A name has 1 to %(most)s characters.") % {"most": MAX_NAME_CHARS}, field="name"
+            _("A name must have 1 to %(most)s characters.") % {"most": MAX_NAME_CHARS}, field="name"
         )
     return name
 

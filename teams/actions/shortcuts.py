@@ -23,9 +23,9 @@ def bind_shortcut(user: User, id: str, *, keys: str | None, take: bool = False) 
     bound[id] = shortcut.keys if keys is None else parse_keys(keys)
     while other := clashing(id, bound[id], bound):
         if other.is_fixed:
-            raise Invalid(_("Fields and buttons need this key."))
+            raise Invalid(_("This key is needed in fields and on buttons."))
         if not take:
-            said = _("This is the key of “%(other)s”.") % {"other": other.label}
+            said = _("This key is already used for “%(other)s”.") % {"other": other.label}
             raise Conflict(said)
         bound[other.id] = ""
     return _keep(user, locked, {one: has for one, has in bound.items() if has != BY_ID[one].keys})

@@ -83,7 +83,7 @@ def transfer_team(team: Team, *, actor: User, to: Membership, ip: str | None = N
     rows = Membership.objects.select_related("team", "user").filter(team=team)
     former = rows.filter(user=actor, role=Role.OWNER).first()
     if former is None:
-        raise Forbidden(_("Only an owner can hand the team over."))
+        raise Forbidden(_("Only an owner can transfer the team."))
     if to.user_id == actor.pk or not rows.filter(pk=to.pk).update(role=Role.OWNER):
         raise Invalid(_("Choose another member of this team as the new owner."))
     former.role = Role.ADMIN
@@ -124,17 +124,19 @@ def free_slug(name: str) -> str:
 def _valid_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > 80:
-        raise Invalid(_("A team needs a name of at most 80 characters."))
+        raise Invalid(_("A team name must have 1 to 80 characters."))
     return name
 
 
 def _save_slug(team: Team) -> None:
     if not re.fullmatch(SLUG_PATTERN, team.slug) or len(team.slug) > 40:
-        raise Invalid(_("The address may hold small letters, digits and single hyphens only."))
+        raise Invalid(
+            _("The address can only contain lowercase letters, digits and single hyphens.")
+        )
     try:
         with transaction.atomic():
             team.save(update_fields=None if team._state.adding else ["name", "slug"])
     except IntegrityError as exc:
         raise Conflict(
-            _("The address %(slug)s is taken by another team.") % {"slug": team.slug}
+            _("The address %(slug)s is already used by another team.") % {"slug": team.slug}
         ) from exc

@@ -23,8 +23,8 @@ class OwnAccounts(models.TextChoices):
 
     NEVER = "never", _("Not allowed")
     # The team's code goes only where the team sends it anyway.
-    TEAM = "team", _("At providers that the team uses")
-    ANY = "any", _("At any provider of the catalog")
+    TEAM = "team", _("With providers used by the team")
+    ANY = "any", _("With any provider in the catalog")
 
 
 class Team(models.Model):
@@ -36,7 +36,7 @@ class Team(models.Model):
         unique=True,
         validators=[
             RegexValidator(
-                rf"^{SLUG_PATTERN}\Z", _("Use small letters, digits and single hyphens only.")
+                rf"^{SLUG_PATTERN}\Z", _("Use only lowercase letters, digits and single hyphens.")
             )
         ],
     )

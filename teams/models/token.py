@@ -21,7 +21,7 @@ class Scope(models.TextChoices):
 
     READ = "read", _("Read")
     WRITE = "write", _("Read and write")
-    ADMIN = "admin", _("Everything, also settings")
+    ADMIN = "admin", _("Full access, including settings")
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):

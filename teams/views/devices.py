@@ -81,7 +81,7 @@ def device(request: UserRequest, *, device: int) -> HttpResponse:
         get_adapter(request).logout(request)
         return redirect("account_login")
     ended = sign_out_browser(request.user, browser=device, ip=client_ip(request))
-    text = _("%(browser)s is signed out.") % {"browser": name_of(ended)}
+    text = _("Signed out %(browser)s.") % {"browser": name_of(ended)}
     return done(request, text, to=reverse("me:devices"))
 
 
@@ -91,8 +91,8 @@ def devices_others(request: UserRequest) -> HttpResponse:
     here = BrowserSession.of(request.session)
     number = sign_out_others(request.user, keep=here, ip=client_ip(request))
     text = ngettext(
-        "%(number)s other browser is signed out.",
-        "%(number)s other browsers are signed out.",
+        "Signed out %(number)s other browser.",
+        "Signed out %(number)s other browsers.",
         number,
     )
     return done(request, text % {"number": number}, to=reverse("me:devices"))

@@ -60,10 +60,10 @@ def invite_revoke(request: TeamRequest, *, invite: str) -> HttpResponse:
     url = reverse("teams:members", args=[request.team.slug])
     if request.method == "POST":
         revoke_invite(row, access=request.access, ip=client_ip(request))
-        return done(request, _("The invitation is revoked."), to=url)
+        return done(request, _("Invitation revoked."), to=url)
     context = {
         "title": _("Revoke this invitation?"),
-        "text": _("Its link stops working at once."),
+        "text": _("Its link stops working immediately."),
         "action": _("Revoke"),
         "back": url,
     }

@@ -29,7 +29,7 @@ def member_role(request: TeamRequest, *, member: int) -> HttpResponse:
     membership = _find(request, member)
     form = RoleForm(request.POST)
     if not form.is_valid():
-        raise Invalid(_("There is no such role."))
+        raise Invalid(_("This role does not exist."))
     role = Role(form.cleaned_data["role"])
     changed = change_role(membership, access=request.access, role=role, ip=client_ip(request))
     text = _("%(name)s is now %(role)s.") % {"name": changed.user.display_name, "role": role.noun}
@@ -48,8 +48,8 @@ def member_remove(request: TeamRequest, *, member: int) -> HttpResponse:
     context = {
         "title": _("Remove %(name)s?") % {"name": name},
         "text": _(
-            "%(name)s loses access to %(team)s at once, and the API tokens for it "
-            "stop working. Sessions and projects stay."
+            "%(name)s loses access to %(team)s immediately, and their API tokens for it stop "
+            "working. Sessions and projects are kept."
         )
         % {"name": name, "team": request.team.name},
         "action": _("Remove"),
@@ -69,8 +69,8 @@ def leave(request: TeamRequest) -> HttpResponse:
     context = {
         "title": _("Leave %(name)s?") % {"name": request.team.name},
         "text": _(
-            "You lose access at once, and your API tokens for this team stop working. "
-            "To come back you need a new invitation."
+            "You lose access immediately, and your API tokens for this team stop working. You "
+            "need a new invitation to come back."
         ),
         "action": _("Leave"),
         "back": reverse("teams:members", args=[request.team.slug]),

@@ -51,7 +51,7 @@ def password(request: UserRequest) -> HttpResponse:
     after = BrowserSession.of(request.session)
     if before and after:
         rename_browser(saved, before=before, after=after)
-    text = _("Your password is changed. Other browsers are signed out.")
+    text = _("Password changed. Other browsers were signed out.")
     return done(request, text, to=reverse("me:profile"))
 
 

@@ -42,7 +42,7 @@ def services(request: TeamRequest) -> HttpResponse:
     if made is not None:
         return done(
             request,
-            _("%(name)s is made. Give it a token.") % {"name": made.user.name},
+            _("%(name)s created. Create a token for it next.") % {"name": made.user.name},
             to=_url(request, made),
         )
     rows = request.team.memberships.filter(user__service_of=request.team).select_related("user")
@@ -69,7 +69,7 @@ def service(request: TeamRequest, *, service: int) -> HttpResponse:
     )
     if saved is None:
         return _show(request, row, form=form, status=422)
-    return done(request, _("%(name)s is saved.") % {"name": saved.user.name}, to=_url(request, row))
+    return done(request, _("%(name)s saved.") % {"name": saved.user.name}, to=_url(request, row))
 
 
 @require_POST
@@ -79,7 +79,11 @@ def service_enabled(request: TeamRequest, *, service: int) -> HttpResponse:
     row = access_service(request.access, service)
     on = request.POST.get("enabled") == "1"
     update_service(request.access, row, enabled=on, ip=client_ip(request))
-    said = _("%(name)s may call again.") if on else _("%(name)s is refused from now on.")
+    said = (
+        _("%(name)s turned on. Its tokens work again.")
+        if on
+        else _("%(name)s turned off. Its tokens no longer work.")
+    )
     return done(request, said % {"name": row.user.name}, to=_url(request, row))
 
 
@@ -112,7 +116,7 @@ def service_token(request: TeamRequest, *, service: int) -> HttpResponse:
 def service_revoke(request: TeamRequest, *, service: int, token: str) -> HttpResponse:
     row = access_service(request.access, service)
     revoke_service_token(request.access, row, token, ip=client_ip(request))
-    return done(request, _("The token is revoked."), to=_url(request, row))
+    return done(request, _("Token revoked."), to=_url(request, row))
 
 
 @require_http_methods(["GET", "POST"])
@@ -122,10 +126,12 @@ def service_delete(request: TeamRequest, *, service: int) -> HttpResponse:
     if request.method == "POST":
         delete_service(request.access, row, ip=client_ip(request))
         url = reverse("teams:services", args=[request.team.slug])
-        return done(request, _("%(name)s is deleted.") % {"name": row.user.name}, to=url)
+        return done(request, _("%(name)s deleted.") % {"name": row.user.name}, to=url)
     context = {
         "title": _("Delete %(name)s?") % {"name": row.user.name},
-        "text": _("Its tokens are refused at once, and its schedules fail. Its sessions stay."),
+        "text": _(
+            "Its tokens stop working immediately, and its schedules fail. Its sessions are kept."
+        ),
         "action": _("Delete"),
         "back": _url(request, row),
     }

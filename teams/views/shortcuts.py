@@ -80,7 +80,7 @@ def shortcut(request: UserRequest, shortcut: str) -> HttpResponse:
 @user_view
 def shortcuts_reset(request: UserRequest) -> HttpResponse:
     reset_shortcuts(request.user)
-    return done(request, _("All shortcuts have their first keys again."), to=_url())
+    return done(request, _("All shortcuts are reset."), to=_url())
 
 
 @require_POST

@@ -45,7 +45,7 @@ def new_team(request: UserRequest) -> HttpResponse:
         )
         if team is not None:
             url = reverse("team_home", args=[team.slug])
-            return done(request, _("%(name)s is ready.") % {"name": team.name}, to=url)
+            return done(request, _("Team %(name)s created.") % {"name": team.name}, to=url)
     allowed = may_create_team(request.user)
     context: dict[str, object] = {
         "form": form,
@@ -102,7 +102,7 @@ def transfer(request: TeamRequest) -> HttpResponse:
         return _show_general(request, status=422, transfer_form=form)
     name = form.cleaned_data["member"].user.display_name
     url = reverse("teams:general", args=[team.slug])
-    return done(request, _("%(name)s is now the owner; you are an admin.") % {"name": name}, to=url)
+    return done(request, _("%(name)s is now the owner. You are an admin.") % {"name": name}, to=url)
 
 
 @require_POST
@@ -121,9 +121,7 @@ def delete(request: TeamRequest) -> HttpResponse:
 
     if not attempt(form, act):
         return _show_general(request, status=422, delete_form=form)
-    return done(
-        request, _("%(name)s is deleted.") % {"name": request.team.name}, to=reverse("home")
-    )
+    return done(request, _("%(name)s deleted.") % {"name": request.team.name}, to=reverse("home"))
 
 
 def _show_general(request: TeamRequest, *, status: int = 200, **forms: object) -> HttpResponse:

@@ -47,10 +47,10 @@ def token_revoke(request: UserRequest, *, token: str) -> HttpResponse:
     url = reverse("me:tokens")
     if request.method == "POST":
         revoke_token(row, actor=request.user, ip=client_ip(request))
-        return done(request, _("The token %(name)s is revoked.") % {"name": row.name}, to=url)
+        return done(request, _("Token %(name)s revoked.") % {"name": row.name}, to=url)
     context = {
         "title": _("Revoke the token %(name)s?") % {"name": row.name},
-        "text": _("Whatever uses it is refused at once. This cannot be undone."),
+        "text": _("Programs that use it lose access immediately. This cannot be undone."),
         "action": _("Revoke"),
         "back": url,
     }

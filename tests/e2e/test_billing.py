@@ -55,7 +55,7 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
     spend(server, session)
     address = bob.url
     set_role(server, ada, "billing")
-    notice = bob.get_by_text("You have no access to this any more")
+    notice = bob.get_by_text("You no longer have access")
     expect(notice).to_be_visible()
     assert bob.goto(address).status == 404  # type: ignore[union-attr]
     expect(bob.get_by_text("your role in Till team is billing contact")).to_be_visible()
@@ -75,7 +75,7 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
 
     bob.keyboard.press("Control+k")
     found = bob.locator("dialog[open] [role=option]")
-    expect(found).to_have_text([re.compile("Usage"), re.compile("This list")])
+    expect(found).to_have_text([re.compile("Usage"), re.compile("Show shortcuts")])
     bob.keyboard.type("budg")
     expect(found).to_have_text([re.compile("Budgets")])
     look(bob, "billing-palette")
@@ -91,7 +91,7 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
 
     bob.keyboard.press("?")
     keys = bob.get_by_role("dialog", name="Keyboard shortcuts").locator("dt:visible")
-    expect(keys).to_have_text(["Search and go to", "This list", "Go to usage"])
+    expect(keys).to_have_text(["Search and navigate", "Show shortcuts", "Go to usage"])
     bob.keyboard.press("Escape")
     bob.keyboard.press("g")
     bob.keyboard.press("h")
@@ -103,7 +103,7 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
     menu.get_by_text("Members").click()
     expect(bob.get_by_role("heading", name="Members", level=1)).to_be_visible()
     expect(bob.locator("table.people")).to_contain_text("ada@team")
-    expect(bob.get_by_role("button", name="Make a link")).to_have_count(0)
+    expect(bob.get_by_role("button", name="Create link")).to_have_count(0)
     look(bob, "billing-members")
     # A session of another day finds the same.
     with server.client() as client:
@@ -144,8 +144,8 @@ def test_fr_02_a_warning_stands_until_it_is_put_away_and_is_kept(
     look(ada, "budget-notices-home")
     bob.goto(home)
     own = bob.locator("#budget-notices form")
-    expect(own).to_have_text(re.compile("100 % of your budget of this month is spent: .8.50 of"))
-    own.get_by_role("button", name="Put this warning away").click()
+    expect(own).to_have_text(re.compile("100 % of your budget for this month is spent: .8.50 of"))
+    own.get_by_role("button", name="Dismiss this warning").click()
     expect(own).to_have_count(0)
     expect(bob).to_have_url(re.compile(f"/t/{server.team}/|/t/till-team"))
 
@@ -155,7 +155,7 @@ def test_fr_02_a_warning_stands_until_it_is_put_away_and_is_kept(
     expect(ada.locator("#budget-notices form")).to_have_count(2)
     look(ada, "budget-notices-budgets")
     for left in (1, 0):
-        ada.get_by_role("button", name="Put this warning away").first.click()
+        ada.get_by_role("button", name="Dismiss this warning").first.click()
         expect(ada.locator("#budget-notices form")).to_have_count(left)
     expect(ada.get_by_text("86 % of the team's budget")).to_be_visible()
     with server.client() as client:

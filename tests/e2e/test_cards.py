@@ -33,7 +33,7 @@ def test_a_diff_is_expanded_by_keyboard_and_without_scripts(
     above = card.get_by_role("link", name=re.compile("unmodified lines"))
     href = above.get_attribute("href")
     # Some of them, from below, and then the rest.
-    card.get_by_role("link", name="More lines above the change below").press("Enter")
+    card.get_by_role("link", name="Show more lines before the change below").press("Enter")
     expect(card).to_contain_text("self.lines.append")
     expect(card).not_to_contain_text("A till: add lines")
     above.press("Enter")

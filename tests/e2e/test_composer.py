@@ -226,10 +226,10 @@ def test_files_come_back_with_a_refused_message_and_the_zone_shows(
     field.evaluate(BRING_FILE, ["drop", "a.txt"])
     expect(page.locator("[data-attached]")).to_contain_text("a.txt")
 
-    # A shell line takes no files.
+    # A shell line cannot have files.
     field.press_sequentially("!ls")
     field.press("Enter")
-    expect(page.locator(".composer-reason.wrong")).to_contain_text("takes no files")
+    expect(page.locator(".composer-reason.wrong")).to_contain_text("cannot have files")
     expect(field).to_have_value("!ls")
     expect(page.locator("[data-attached]")).to_contain_text("a.txt")
     page.get_by_role("button", name="Remove a.txt").click()
@@ -331,10 +331,8 @@ def test_what_the_chosen_model_cannot_read_is_said_before_it_is_sent(
     expect(note).to_be_hidden()
     page.locator('[data-pick="model"]').click()
     page.locator('[data-choice="own/plain"]').click()
-    expect(note).to_have_text(
-        "Plain can't read images and PDF files. It will be told the file names only."
-    )
+    expect(note).to_have_text("Plain can't read images and PDF files. It only gets the file names.")
     page.get_by_role("button", name="Remove paper.pdf").click()
-    expect(note).to_have_text("Plain can't read images. It will be told the file name only.")
+    expect(note).to_have_text("Plain can't read images. It only gets the file name.")
     page.get_by_role("button", name="Remove shot.png").click()
     expect(note).to_be_hidden()

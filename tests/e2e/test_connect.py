@@ -41,7 +41,7 @@ def test_a_server_is_connected_by_its_address_and_the_check_goes_on_by_itself(
             page.locator("#server").get_by_label("Key").fill(KEY)
             allow.click()
         expect(page.locator("#check")).to_contain_text("2 models can be used.")
-        expect(page.locator("#check .notice-ok")).to_contain_text("answered.")
+        expect(page.locator("#check .notice-ok")).to_contain_text("responded.")
         assert list(find_faults(page, "settings-check", axe)) == []
     page.get_by_role("link", name="Continue").click()
     page.get_by_role("button", name=re.compile("^Keep ")).click()

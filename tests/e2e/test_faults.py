@@ -86,9 +86,9 @@ def test_fr_01_a_minute_offline_costs_nothing_that_was_said_or_written(
     page.keyboard.press("Enter")
     expect(page.locator("[data-unsent-note]")).to_be_visible()
     page.clock.fast_forward("01:00")
-    expect(page.locator("[data-banner]")).to_contain_text("Connection lost. What the agent has d")
+    expect(page.locator("[data-banner]")).to_contain_text("Connection lost. The agent's work")
     expect(page.get_by_role("button", name="Retry now")).to_be_visible()
-    whole = re.compile(r"next try is in \d+:\d\d|Reconnecting…")
+    whole = re.compile(r"Next attempt in \d+:\d\d|Reconnecting…")
     expect(page.locator("[data-banner]")).to_contain_text(whole, use_inner_text=True)
 
     context.set_offline(False)
@@ -175,7 +175,7 @@ def test_fr_01_a_part_that_cannot_be_loaded_is_said(
     page.route(re.compile(r"/js/palette\b"), lambda route: route.abort())
     open_session(page, server, client)
     page.keyboard.press("Control+k")
-    expect(page.locator("[data-banner]")).to_contain_text("A part of this page could not be load")
+    expect(page.locator("[data-banner]")).to_contain_text("Part of this page could not be load")
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def set_up_owner(page: Page, server: Installation) -> None:
     page.get_by_label(re.compile("mail")).fill("ada@example.com")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_label(re.compile("Team")).fill("Till team")
-    page.get_by_role("button", name="Create the owner").click()
+    page.get_by_role("button", name="Create owner").click()
 
 
 def test_from_the_first_page_to_a_fixed_bug(fresh: Installation, browser: Browser) -> None:

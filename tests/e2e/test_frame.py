@@ -68,7 +68,7 @@ def test_fr_01_sessions_are_pinned_renamed_archived_and_deleted_from_the_list(
     expect(sheet).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     sheet.get_by_text("Delete…").click()
-    sheet.get_by_role("button", name="Delete for good").click()
+    sheet.get_by_role("button", name="Delete permanently").click()
     expect(page.locator(f"#card-{one}")).to_have_count(0)
     expect(page.locator(f"#card-{two}")).to_be_visible()
 
@@ -90,7 +90,10 @@ def test_the_last_turn_of_a_long_session_is_rolled_back_and_deleted_from_its_men
     place = acts.bounding_box()
     acts.focus()
     page.keyboard.press("Enter")
-    for act, confirm in (("Delete turn…", "Delete for good"), ("Roll back to before", "Roll back")):
+    for act, confirm in (
+        ("Delete turn…", "Delete permanently"),
+        ("Roll back to before", "Roll back"),
+    ):
         menu.get_by_text(act).click()
         button = menu.get_by_role("button", name=confirm, exact=True)
         expect(button).to_be_focused()
@@ -112,7 +115,7 @@ def test_the_list_keeps_its_width_and_whether_it_is_open(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:
     go(page, server, new_session(client))
-    edge = page.get_by_role("separator", name="Width of the list of sessions")
+    edge = page.get_by_role("separator", name="Session list width")
     edge.focus()
     expect(edge).to_have_attribute("aria-valuetext", re.compile("px"))
     before = page.locator("#rail").bounding_box()
@@ -195,7 +198,7 @@ def test_fr_05_rows_and_thinking_are_unfolded_at_once(
 
     page.get_by_label("More about this session").click()
     with page.expect_response(re.compile("/panel$")):
-        page.get_by_role("button", name="Unfold thinking").click()
+        page.get_by_role("button", name="Expand thinking").click()
     expect(thought).to_be_visible()
     page.reload()
     expect(thought).to_be_visible()
@@ -212,7 +215,7 @@ def test_an_error_goes_away_when_what_failed_succeeds(
     page.locator("#new-title").fill("Mend the bill")
     page.get_by_role("button", name="Save").click()
     error = page.locator("#toasts [data-kind=bad]")
-    expect(error).to_contain_text("Nothing you wrote is lost")
+    expect(error).to_contain_text("Your text is kept")
     # Another act that succeeds says nothing about it.
     page.evaluate(
         "async () => htmx.ajax('GET', document.querySelector('#rail').dataset.refresh, '#rail')"

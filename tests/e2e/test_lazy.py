@@ -87,7 +87,7 @@ def test_lines_stand_for_a_tab_that_takes_its_time(
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"), [(500, "has not answered as it should"), (0, "cannot be reached")]
+    ("answer", "said"), [(500, "sent an unexpected response"), (0, "cannot be reached")]
 )
 def test_what_did_not_come_is_asked_for_again_in_its_place(
     server: Installation, page: Page, session: str, answer: int, said: str

@@ -1,4 +1,4 @@
-"""A server at an address that wants a sign-in, from its settings to what it answers in a turn."""
+"""A remote server that wants a sign-in, from its settings to what it answers in a turn."""
 
 from __future__ import annotations
 

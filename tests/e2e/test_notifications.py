@@ -34,7 +34,7 @@ def test_the_browser_tells_of_what_waits_while_nobody_looks(
 ) -> None:
     with watched(told, console=True) as page:
         page.goto(f"{server.url}/me/notifications")
-        page.get_by_label("An agent needs somebody: notification").check()
+        page.get_by_label("An agent needs a response: notification").check()
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Saved.")).to_be_visible()
         page.add_init_script("Object.defineProperty(document, 'hidden', { get: () => true })")

@@ -50,7 +50,7 @@ def test_files_are_found_looked_at_and_mentioned_beside_the_conversation(
     # The address names the line; the account remembers the tab.
     page.reload()
     expect(page.locator("#L40")).to_be_in_viewport()
-    page.get_by_label("Filter the files").fill("deeptotal")
+    page.get_by_label("Filter files by path").fill("deeptotal")
     expect(page.locator("#files-found .file-node-name")).to_have_text(["pane/deep/total.py"])
     page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
@@ -91,7 +91,7 @@ def test_a_terminal_outlives_reloads_and_lost_connections_until_it_is_ended(
     page.reload()
     shown(page, "onetwo")
     lines[-1].close(code=4012)
-    expect(state).to_have_text("Back. Nothing was lost.")
+    expect(state).to_have_text("Reconnected. Nothing was lost.")
     screen.click()
     page.keyboard.type("clear; echo three''four\n")
     shown(page, "threefour")
@@ -106,7 +106,7 @@ def test_a_terminal_outlives_reloads_and_lost_connections_until_it_is_ended(
     screen.click()
     page.keyboard.type("exit 3\n")
     expect(state).to_contain_text("Ended with exit code 3.")
-    page.get_by_role("button", name="Start again").click()
+    page.get_by_role("button", name="Restart").click()
     # It is connected, and then the one that ended is gone from the list.
     expect(state).to_have_text("")
     expect(page.locator("[data-terminal-id]")).to_have_count(1)
@@ -129,7 +129,7 @@ def test_the_palette_finds_what_was_said_and_goes_there(
     ask(client, session, script([{"text": "The marmalade is in the cupboard."}]))
     page.goto(f"{server.url}/t/{server.team}/settings/members")
     page.keyboard.press("Control+k")
-    palette = page.get_by_role("dialog", name="Search and go to")
+    palette = page.get_by_role("dialog", name="Search and navigate")
     field = palette.get_by_role("combobox")
     expect(palette.get_by_role("group", name="Recent sessions")).to_be_visible()
     page.keyboard.type("marmalade cupb")

@@ -49,7 +49,7 @@ def test_a_wait_for_the_next_try_survives_a_kill_and_is_counted_down(
         expect(shown).to_have_text(re.compile(r"0:[01]\d"))
         first = shown.inner_text()
         expect(shown).not_to_have_text(first)
-        expect(page.locator(".retry")).to_contain_text("Try 1 of 6 failed")
+        expect(page.locator(".retry")).to_contain_text("Attempt 1 of 6 failed")
         page.screenshot(path=tmp_path / "retry-1440.png")
         page.set_viewport_size({"width": 390, "height": 844})
         page.screenshot(path=tmp_path / "retry-390.png")

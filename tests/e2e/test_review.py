@@ -62,7 +62,7 @@ def test_sources_are_chosen_and_files_and_changes_reached_with_keys(
     page.keyboard.press("c")
     pane = page.locator("#changes")
     expect(pane).to_contain_text("No files changed yet.")
-    pane.get_by_label("Which changes").select_option("Uncommitted")
+    pane.get_by_label("Changes to show").select_option("Uncommitted")
     cards = pane.locator("[data-file-card]")
     expect(cards).to_have_count(2)
     expect(cards.last).to_contain_text("value_5 = 5 + 1")
@@ -90,11 +90,11 @@ def test_sources_are_chosen_and_files_and_changes_reached_with_keys(
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.reload()
     expect(cards).to_have_count(2)
-    expect(pane.get_by_label("Which changes")).to_have_value("uncommitted")
+    expect(pane.get_by_label("Changes to show")).to_have_value("uncommitted")
     page.set_viewport_size(DESK)
     expect(pane.locator(".diff-split").first).to_be_visible()
-    pane.get_by_label("How diffs are shown").click()
-    pane.get_by_role("button", name="Show one column").click()
+    pane.get_by_label("Diff view").click()
+    pane.get_by_role("button", name="Show unified diff").click()
     expect(pane.locator(".diff-split")).to_have_count(0)
     expect(cards.last).to_contain_text("value_5 = 5 + 1")
 
@@ -129,9 +129,9 @@ def test_nfr_01_a_branch_of_five_thousand_files_opens_quickly_and_its_last_file_
     expect(last).to_contain_text("number = 4999")
     assert page.evaluate("document.querySelectorAll('*').length") < 8_000
     assert page.evaluate("window.longest") < 1_500
-    pane.get_by_label("Filter the changed files").fill("file0042")
+    pane.get_by_label("Filter changed files").fill("file0042")
     expect(pane.locator("[data-file-card]")).to_have_count(1)
-    expect(pane.get_by_label("Filter the changed files")).to_be_focused()
+    expect(pane.get_by_label("Filter changed files")).to_be_focused()
 
 
 def test_comments_and_viewed_marks_are_kept_and_sent_as_one_message(

@@ -71,9 +71,9 @@ def test_turns_wait_in_line_for_a_key_and_another_model_goes_on_when_it_is_refus
         page.wait_for_url(re.compile("/t/"))
         settings = f"{mortal.url}/t/{mortal.team}/settings/models/p/loop"
         page.goto(settings)
-        page.get_by_label("Calls at once").first.fill("1")
+        page.get_by_label("Concurrent calls").first.fill("1")
         page.locator("#provider-keys form").first.get_by_role("button", name="Save").click()
-        expect(page.locator(".toasts")).to_contain_text("The limits are saved.")
+        expect(page.locator(".toasts")).to_contain_text("Limits saved.")
 
         sessions = [new_session(client) for _ in range(3)]
         for session in sessions:

@@ -31,7 +31,7 @@ def test_a_key_is_bound_anew_and_acts(page: Page, server: Installation) -> None:
     page.keyboard.press("n")
     expect(field).to_have_value("n")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert").filter(has_text="This is the key of")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="This key is already used")).to_be_visible()
     field.focus()
     field.press("Backspace")
     expect(field).to_have_value("")
@@ -54,7 +54,7 @@ def test_a_key_is_bound_anew_and_acts(page: Page, server: Installation) -> None:
     page.wait_for_url(re.compile("/inbox$"))
 
     page.goto(f"{server.url}/me/shortcuts")
-    page.get_by_role("button", name="All first keys again").click()
+    page.get_by_role("button", name="Reset all").click()
     expect(page.get_by_label("Go to the inbox")).to_have_value("g i")
 
 
@@ -106,12 +106,12 @@ def test_fr_01_a_rule_made_in_the_settings_blocks_a_call(page: Page, server: Ins
     adding = page.locator("form", has=page.get_by_role("button", name="Add rule"))
     adding.get_by_label("Tool").fill("bash")
     adding.get_by_label("Pattern").fill("touch *")
-    adding.get_by_label("What happens").select_option("deny")
+    adding.get_by_label("Action").select_option("deny")
     adding.get_by_role("button", name="Add rule").click()
     expect(page.locator("#team-rules tbody tr")).to_have_count(1)
     trial = page.locator("#rule-trial")
     trial.get_by_label("Command, path or address").fill("touch forbidden")
-    trial.get_by_role("button", name="Try it").click()
+    trial.get_by_role("button", name="Test").click()
     expect(trial.locator(".chip-fail")).to_have_text("Denied")
 
     call = {"tool": "bash", "input": {"command": "touch forbidden"}}

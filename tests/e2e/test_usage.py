@@ -26,7 +26,7 @@ def test_fr_02_the_usage_of_a_turn_is_two_keys_away(
     expect(page.get_by_role("heading", name="Usage")).to_be_visible()
     page.locator("#usage-models").get_by_role("link", name="demo/").first.click()
     expect(page).to_have_url(re.compile(r"/usage\?model=demo%2Finline$"))
-    page.get_by_text("As a table").click()
+    page.get_by_text("Show as table").click()
     expect(page.locator("#usage-days tbody tr")).to_have_count(30)
     page.get_by_role("link", name="Remove").click()
     expect(page).to_have_url(re.compile(r"/usage\?$"))

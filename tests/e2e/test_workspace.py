@@ -59,9 +59,9 @@ def test_waiting_messages_are_moved_changed_and_removed_while_others_come(
     # The button went along with its row, and is still the one that the keys press.
     expect(page.get_by_role("button", name="Move up").first).to_be_focused()
 
-    page.get_by_role("link", name="Edit the waiting message").first.focus()
+    page.get_by_role("link", name="Edit the queued message").first.focus()
     page.keyboard.press("Enter")
-    field = page.get_by_label("Change the waiting message")
+    field = page.get_by_role("textbox", name="Edit the queued message")
     expect(field).to_be_focused()
     field.fill("two, but")
     elsewhere = body("three", delivery="queue")
@@ -84,10 +84,10 @@ def test_waiting_messages_are_moved_changed_and_removed_while_others_come(
     expect(rows).to_have_text(["ada two, but changed", "ada one", "ada three"])
 
     for left in (2, 1):
-        page.get_by_role("button", name="Remove the waiting message").first.focus()
+        page.get_by_role("button", name="Remove the queued message").first.focus()
         page.keyboard.press("Enter")
         expect(rows).to_have_count(left)
-        expect(page.get_by_role("button", name="Remove the waiting message").first).to_be_focused()
+        expect(page.get_by_role("button", name="Remove the queued message").first).to_be_focused()
     expect(rows).to_have_text(["ada three"])
     page.locator("[data-stop]").click()
     expect(page.locator(".status")).to_have_text("Stopped by ada")
@@ -271,9 +271,9 @@ def test_a_session_is_shared_by_a_link_that_runs_no_script(
     page.set_viewport_size(PHONE)
     page.get_by_role("button", name="Share").click()
     panel = page.locator("#share-form")
-    panel.get_by_label("Anybody who has the link").check()
-    panel.get_by_role("button", name="Make a link").click()
-    expect(panel).to_contain_text("The link is made.")
+    panel.get_by_label("Anyone with the link").check()
+    panel.get_by_role("button", name="Create link").click()
+    expect(panel).to_contain_text("Link created.")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     url = panel.locator("code").inner_text()
 
@@ -293,7 +293,7 @@ def test_a_session_is_shared_by_a_link_that_runs_no_script(
         assert problems == []
         assert stranger.cookies() == []
         panel.get_by_role("button", name="Revoke").click()
-        expect(panel).to_contain_text("The link is revoked")
+        expect(panel).to_contain_text("Link revoked")
         reader.reload()
         expect(reader.get_by_role("heading")).to_have_text("Not found")
 

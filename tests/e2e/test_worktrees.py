@@ -98,19 +98,19 @@ def test_work_in_a_worktree_is_merged_parked_restored_kept_and_deleted(
     parked = page.locator("#parked")
     expect(parked).to_contain_text(ref)
     fits(page)
-    parked.locator("summary", has_text="Put on a branch").click()
+    parked.locator("summary", has_text="Create a branch").click()
     fits(page)
-    parked.get_by_label("New branch of the project").fill("kept")
-    parked.get_by_role("button", name="Make the branch").click()
+    parked.get_by_label("Branch name").fill("kept")
+    parked.get_by_role("button", name="Create branch").click()
     expect(parked).to_contain_text("on the branch kept of the project", timeout=WAIT_MS)
     assert git(shop, "show", "kept:parked.txt") == "two\n"
     parked.locator("summary", has_text="Delete").click()
-    parked.get_by_role("button", name="Delete for good").click()
-    expect(parked).to_contain_text("Nothing is parked.", timeout=WAIT_MS)
+    parked.get_by_role("button", name="Delete permanently").click()
+    expect(parked).to_contain_text("No rescued work.", timeout=WAIT_MS)
     assert "refs/opencode/" not in git(shop, "for-each-ref")
     assert git(shop, "show", "kept:parked.txt") == "two\n"
 
 
 def drop(page: Page) -> None:
-    page.locator("summary", has_text="Drop the worktree").click()
-    page.get_by_role("button", name="Drop", exact=True).click()
+    page.locator("summary", has_text="Remove the worktree").click()
+    page.get_by_role("button", name="Remove", exact=True).click()

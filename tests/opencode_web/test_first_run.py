@@ -165,6 +165,6 @@ def test_every_fault_is_shown_at_once_and_at_its_field(client: Client) -> None:
 
 @pytest.mark.django_db
 def test_the_sign_in_page_says_where_a_new_server_is_set_up(client: Client) -> None:
-    assert "Nobody has an account yet" in client.get("/", follow=True).content.decode()
+    assert "There are no accounts yet" in client.get("/", follow=True).content.decode()
     install()
-    assert "Nobody has an account yet" not in client.get("/login").content.decode()
+    assert "There are no accounts yet" not in client.get("/login").content.decode()

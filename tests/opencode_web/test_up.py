@@ -172,7 +172,7 @@ def test_unsafe_settings_stop_the_start(tmp_path: Path) -> None:
 def test_a_number_that_is_none_is_told_in_one_sentence(tmp_path: Path) -> None:
     done = manage("up", env=environment(tmp_path, PORT="web"))
     assert done.returncode == 1
-    assert done.stderr.strip() == "PORT has to be a whole number, not 'web'."
+    assert done.stderr.strip() == "PORT must be a whole number, not 'web'."
 
 
 def test_a_server_whose_worker_cannot_start_does_not_go_on(tmp_path: Path) -> None:

@@ -122,21 +122,25 @@ def test_the_secrets_are_stored_encrypted_and_told_by_name(team: Team) -> None:
 @pytest.mark.parametrize(
     ("provider", "fields", "said"),
     [
-        ("amazon-bedrock", {"connection": {"region": "evil.test/"}}, "looks like us-east-1"),
+        ("amazon-bedrock", {"connection": {"region": "evil.test/"}}, "such as us-east-1"),
         ("azure", {"connection": {"resourceName": "evil.test/"}}, "letters, digits and hyphens"),
         (
             "azure",
             {"connection": {"resourceName": "a", "apiVersion": "1&x=2"}},
-            "looks like 2025-04-01-preview",
+            "such as 2025-04-01-preview",
         ),
         ("google-vertex", {"connection": {"location": "evil.test/#"}}, "such as us-central1"),
-        ("google-vertex", {"connection": {"project": "../x"}}, "no id of a project"),
-        ("amazon-bedrock", {"secrets": {"accessKeyId": "AKIA"}}, "Give them together"),
-        ("amazon-bedrock", {"secrets": {"sessionToken": "x"}}, "Give them together"),
+        ("google-vertex", {"connection": {"project": "../x"}}, "Enter a project ID"),
+        ("amazon-bedrock", {"secrets": {"accessKeyId": "AKIA"}}, "required together"),
+        ("amazon-bedrock", {"secrets": {"sessionToken": "x"}}, "required together"),
         ("amazon-bedrock", {"secrets": AWS, "key": KEY}, "not both"),
-        ("amazon-bedrock", {"secrets": {**AWS, "accessKeyId": "two\nlines"}}, "not a key"),
+        ("amazon-bedrock", {"secrets": {**AWS, "accessKeyId": "two\nlines"}}, "must be printable"),
         ("google-vertex-anthropic", {"key": KEY}, "Access token"),
-        ("groq", {"connection": {"region": "us-east-1"}, "base_url": "https://x.example"}, "else"),
+        (
+            "groq",
+            {"connection": {"region": "us-east-1"}, "base_url": "https://x.example"},
+            "only needs",
+        ),
     ],
 )
 def test_what_cannot_be_right_is_refused_with_what_to_give(
@@ -206,7 +210,7 @@ def test_keys_for_a_place_that_has_changed_since_are_refused(team: Team) -> None
     row = make_azure(team)
     stale = ProviderConfig.objects.get(pk=row.pk)
     update_connection(row, actor=None, connection={"resourceName": "other"}, secrets={})
-    with pytest.raises(Conflict, match="has changed"):
+    with pytest.raises(Conflict, match="have changed"):
         update_connection(
             stale,
             actor=None,

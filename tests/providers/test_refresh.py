@@ -197,7 +197,7 @@ async def test_an_application_of_entra_gets_tokens_that_are_kept_for_their_time(
 
 async def test_an_application_that_is_refused_is_told(team: Team) -> None:
     model: Any = await in_db(azure, team, "wrong-secret-0123")
-    with pytest.raises(AuthError, match="refused the application"):
+    with pytest.raises(AuthError, match="rejected the application"):
         await fresh_model(model, Entra())
 
 

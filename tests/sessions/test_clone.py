@@ -102,8 +102,8 @@ def test_a_credential_is_used_once_and_kept_nowhere(
 @pytest.mark.parametrize(
     ("path", "credential", "sentence"),
     [
-        ("private/code", "", "asks for a sign-in"),
-        ("private/code", "robot:wrong", "does not accept this user name"),
+        ("private/code", "", "requires a sign-in"),
+        ("private/code", "robot:wrong", "rejected this user name"),
         ("nothing", "", "There is no repository at this address"),
     ],
 )
@@ -148,7 +148,7 @@ def test_a_file_is_cloned_only_behind_the_switch(
     allowed = create_project_from_git(access, url=f"file://{source}")
     settings.GIT_ALLOW_FILE = False
     # The row is there, as if the switch had been on once: git itself refuses.
-    said = "This server does not fetch from or push to this kind of address."
+    said = "This kind of address is not supported."
     assert prepare(allowed).status_detail == said
     Project.objects.update(status=Project.Status.PREPARING)
     settings.GIT_ALLOW_FILE = True

@@ -20,7 +20,7 @@ SAID = [
     ("Host key verification failed.\nfatal: Could not read from remote repository.", "SSH key has"),
     ("error: unable to write file a: No space left on device", "disk"),
     ("fatal: write error: No space left on device\nfatal: early EOF", "disk"),
-    ("error: RPC failed; curl 18 transfer closed\nfatal: early EOF", "broke off"),
+    ("error: RPC failed; curl 18 transfer closed\nfatal: early EOF", "was lost"),
     ("fatal: unable to access 'x': SSL certificate problem: self-signed", UNREACHED),
     ("fatal: unable to access 'x': Received HTTP/0.9 when not allowed", UNREACHED),
     ("fatal: unable to access 'x': Empty reply from server", UNREACHED),
@@ -39,7 +39,7 @@ def test_it_says_what_to_do(said: str, sentence: str) -> None:
 
 def test_a_given_token_that_is_refused_is_not_asked_for_again() -> None:
     said = explain_failure("fatal: Authentication failed for 'x'", had_credential=True)
-    assert said == "The repository does not accept this user name and access token."
+    assert said == "The repository rejected this user name and access token."
 
 
 def test_an_unknown_failure_quotes_git_without_control_characters() -> None:

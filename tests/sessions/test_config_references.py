@@ -202,7 +202,7 @@ def test_peoples_settings_take_in_texts_and_show_the_reference(
     shown = browser.get("/config", headers={"x-opencode-directory": project.directory}).json()
     assert shown["instructions_text"] == "{file:rules.md}"
     (hint,) = config_hints(team, team.config)
-    assert hint.startswith("{file:checker.md} in command.ship.template is not replaced: write")
+    assert hint.startswith("{file:checker.md} in command.ship.template is not replaced. Write")
 
 
 @pytest.mark.django_db
@@ -285,6 +285,6 @@ def test_operators_are_told_of_references_that_stay(instance: Path) -> None:
 def test_operators_cannot_list_what_the_server_reads_itself(settings: Settings) -> None:
     settings.CONFIG_ENV = ["SECRET_KEY", "LISTED", "EMPTY"]
     assert [one for one in found_by_checks() if "CONFIG_ENV" in one] == [
-        "opencode_web.E013 CONFIG_ENV lists SECRET_KEY, which the server reads for itself.",
+        "opencode_web.E013 CONFIG_ENV lists SECRET_KEY, which is a setting of the server itself.",
         "opencode_web.W014 CONFIG_ENV lists EMPTY, which is not set.",
     ]

@@ -88,7 +88,7 @@ def test_what_nobody_knows_is_named_where_it_stands_and_left_out() -> None:
         *("attachment.image.width", "attachment.video"),
     }
     (said,) = say_unknown(data)
-    assert said.startswith("Unknown keys were left out: attachment.image.width, ")
+    assert said.startswith("Unknown keys were ignored: attachment.image.width, ")
     assert "modle (did you mean mode?)" in said or "modle (did you mean model?)" in said
     assert say_unknown({"model": "a/b"}) == []
 

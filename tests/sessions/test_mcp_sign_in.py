@@ -149,11 +149,14 @@ def test_what_comes_back_is_refused_where_something_has_changed(
     assert "address of the server has changed" in said(come_back(browser, shop, url))
     set_up(project, shop.url)
     answered = come_back(browser, shop, begin(browser, project), iss="https://other.example")
-    assert said(answered) == "The answer is not from where the sign-in was begun."
+    assert (
+        said(answered)
+        == "The response does not come from the server where the sign-in was started."
+    )
     url = begin(browser, project)
     state = parse_qs(urlsplit(url).query)["state"][0]
     answered = browser.get(f"/oauth/mcp?error=access_denied&state={state}")
-    assert said(answered) == "The sign-in was not granted."
+    assert said(answered) == "Access was not granted."
     answered = browser.get(f"/oauth/mcp?code=made-up&state={state}")
     assert "has been used" in said(answered)
     url = begin(browser, project)
@@ -168,7 +171,7 @@ def test_a_code_that_was_made_up_is_refused(
     set_up(project, shop.url)
     browser = client_for(adam)
     answered = come_back(browser, shop, begin(browser, project), code="made-up")
-    assert said(answered) == "The sign-in was refused with 400 (invalid_grant)."
+    assert said(answered) == "The sign-in was rejected with status 400 (invalid_grant)."
 
 
 def test_it_is_registered_once(
@@ -200,15 +203,15 @@ def test_a_client_that_somebody_has_registered_is_used(
         url = begin(browser, project)
         assert (
             said(come_back(browser, shop, url))
-            == "The sign-in was refused with 401 (invalid_client)."
+            == "The sign-in was rejected with status 401 (invalid_client)."
         )
 
 
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"oauth": False}, "is not signed in to"),
-        ({"headers": {"authorization": "Bearer x"}}, "is not signed in to"),
+        ({"oauth": False}, "does not use a sign-in"),
+        ({"headers": {"authorization": "Bearer x"}}, "does not use a sign-in"),
     ],
 )
 def test_what_says_otherwise_who_asks_is_not_signed_in_to(

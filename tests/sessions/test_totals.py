@@ -52,7 +52,7 @@ def test_the_meter_names_what_sub_agents_cost(
     use(make_session(alice, project, parent=session), Decimal("0.12"))
     shown = meter(session)
     assert "$0.42" in shown
-    assert "of which sub-agents $0.12" in shown
+    assert "including sub-agents $0.12" in shown
 
 
 def test_the_meter_shows_how_full_the_context_is(session: Session) -> None:

@@ -165,7 +165,11 @@ def test_who_is_told(
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("status", "problem"),
-    [(500, "It answered 500."), (302, "redirects are not followed"), (404, "It answered 404.")],
+    [
+        (500, "The server responded with status 500."),
+        (302, "Redirects are not followed"),
+        (404, "The server responded with status 404."),
+    ],
 )
 def test_what_fails_is_tried_again_later(
     access: TeamAccess, receiver: Receiver, status: int, problem: str
@@ -226,7 +230,7 @@ def test_after_days_without_a_delivery_it_is_switched_off(
     assert AuditEntry.objects.filter(action="webhook.disabled", actor=None).count() == 1
     second.refresh_from_db()
     assert (second.state, second.problem) == ("failed", "The webhook was switched off.")
-    with pytest.raises(Conflict, match="switched off"):
+    with pytest.raises(Conflict, match="turned off"):
         ping_webhook(access, hook)
     update_webhook(access, hook, enabled=True)
     receiver.status = 200
@@ -267,7 +271,7 @@ def test_no_private_address_is_reached(
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("http://example.com/", "begin with https"),
+        ("http://example.com/", "start with https"),
         ("https://127.0.0.1/", "unless an operator allows"),
         ("https://[::1]/", "unless an operator allows"),
         ("https://169.254.169.254/", "metadata"),

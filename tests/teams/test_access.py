@@ -75,7 +75,7 @@ def test_teams_are_listed_by_name(alice: User, team: Team, charlie: User) -> Non
 
 def test_the_refusal_names_both_roles(vera: User, team: Team) -> None:
     access = access_team(vera, team.slug)
-    with pytest.raises(Forbidden, match="role member in Acme; yours is viewer"):
+    with pytest.raises(Forbidden, match=r"role member in Acme\. Your role is viewer"):
         require_role(access, Role.MEMBER)
 
 

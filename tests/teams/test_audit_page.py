@@ -66,7 +66,7 @@ def test_the_trail_is_filtered(
 
 def test_what_matches_nothing_is_said(client_for: ClientFor, alice: User, team: Team) -> None:
     page = client_for(alice).get(PAGE, {"text": "<zebra>"}).content.decode()
-    assert "Nothing recorded matches this." in page
+    assert "No entries match this." in page
     assert "<zebra>" not in page
     assert "Download as CSV" not in page
 

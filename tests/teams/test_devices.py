@@ -76,7 +76,7 @@ def test_one_is_signed_out_and_recorded(phone: Client, desk: Client, alice: User
     assert desk.post(f"/me/devices/{row.pk}").status_code == 302
     assert phone.get("/me/devices")["Location"].startswith("/login")
     page = desk.get("/me/devices").content.decode()
-    assert "Safari on iOS is signed out." in page
+    assert "Signed out Safari on iOS." in page
     entry = AuditEntry.objects.get(action="user.signed_out")
     assert (entry.actor, entry.team_id) == (alice, None)
     assert entry.data == {"user_agent": SAFARI, "address": "203.0.113.7"}
@@ -85,7 +85,7 @@ def test_one_is_signed_out_and_recorded(phone: Client, desk: Client, alice: User
 def test_all_others_are_signed_out(phone: Client, desk: Client, alice: User, bob: User) -> None:
     theirs = make_browser(bob)
     desk.post("/me/devices/others")
-    assert "1 other browser is signed out." in desk.get("/me/devices").content.decode()
+    assert "Signed out 1 other browser." in desk.get("/me/devices").content.decode()
     assert phone.get("/me/devices").status_code == 302
     assert [row.user_agent for row in browsers_of(alice)] == [FIREFOX]
     assert browsers_of(bob) == [theirs]

@@ -169,7 +169,7 @@ def test_a_taken_address_is_422_and_the_page_keeps_the_stored_name(
     response = client_for(alice).post(T + "general", {"name": "Other", "slug": "globex"})
     assert response.status_code == 422
     page = response.content.decode()
-    assert "taken by another team" in page
+    assert "already used by another team" in page
     assert 'action="/t/acme/settings/general"' in page
     assert Team.objects.get(pk=team.pk).slug == "acme"
 
@@ -316,8 +316,8 @@ def test_the_audit_names_what_an_entry_is_about(
     record(AuditAction.MEMBER_REMOVED, actor=alice, team=team, target=bob)
     record(AuditAction.TEAM_RENAMED, actor=alice, team=team, target=team)
     page = client_for(alice).get("/t/acme/settings/audit").content.decode()
-    rows = [row for row in page.split("<tr>") if 'data-label="To what"' in row]
-    assert bob.email in rows[1].split('data-label="To what"')[1]
+    rows = [row for row in page.split("<tr>") if 'data-label="Target"' in row]
+    assert bob.email in rows[1].split('data-label="Target"')[1]
     assert ">Acme</span>" in rows[0]
 
 
@@ -343,4 +343,6 @@ def test_the_profile_names_teams_with_roles(client_for: ClientFor, bob: User, ve
     assert "Member</a>" in page
     assert "e-mail and password" in page
     bob.memberships.all().delete()
-    assert "You are not in a team yet." in client_for(bob).get("/me/profile").content.decode()
+    assert (
+        "You are not a member of a team yet." in client_for(bob).get("/me/profile").content.decode()
+    )

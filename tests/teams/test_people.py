@@ -38,7 +38,7 @@ def test_members_are_told_with_day_and_cost(
     spend(team, bob, "12.345")
     page = client_for(vera).get(PAGE).content.decode()
     assert "yesterday" in page
-    assert "not yet" in page
+    assert "never" in page
     assert "$12.35" in page
     # Whoever looks is seen.
     assert User.objects.get(pk=vera.pk).last_seen_on == today

@@ -112,13 +112,13 @@ def test_only_admins_make_and_change_them(
 
 def test_nobody_gives_what_is_above_them(access: TeamAccess, alice: User) -> None:
     for giver in (access, access_team(alice, "acme")):
-        with pytest.raises(Forbidden, match="cannot be owner"):
+        with pytest.raises(Forbidden, match="cannot have the role owner"):
             create_service(giver, name="x", role=Role.OWNER)
 
 
 def test_the_bounds(access: TeamAccess, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("", " ", "x" * 81):
-        with pytest.raises(Invalid, match="A name has"):
+        with pytest.raises(Invalid, match="A name must have"):
             create_service(access, name=name, role=Role.MEMBER)
     monkeypatch.setattr("teams.actions.services.MAX_SERVICES", 1)
     create_service(access, name="один", role=Role.MEMBER)
@@ -158,7 +158,7 @@ def test_a_team_that_goes_takes_them_along(charlie: User) -> None:
 
 def test_an_admin_makes_one_on_its_page(adam: User, team: Team, client_for: ClientFor) -> None:
     browser = client_for(adam)
-    assert "no service accounts yet" in browser.get(URL).content.decode()
+    assert "No service accounts yet" in browser.get(URL).content.decode()
     made = browser.post(URL, {"name": "Runner", "role": "member"})
     row = Membership.objects.get(user__service_of=team)
     page = f"{URL}/{row.user_id}"
@@ -171,7 +171,7 @@ def test_an_admin_makes_one_on_its_page(adam: User, team: Team, client_for: Clie
     assert secret[0] not in browser.get(page).content.decode()
     assert authenticate_header(f"Bearer {secret[0]}") is not None
     browser.post(f"{page}/enabled", {"enabled": "0"})
-    assert "its tokens are refused" in browser.get(page).content.decode()
+    assert "its tokens do not work" in browser.get(page).content.decode()
     browser.post(f"{page}/enabled", {"enabled": "1"})
     token = row.user.api_tokens.get()
     assert browser.post(f"{page}/token/{token.pk}/revoke")["Location"] == page

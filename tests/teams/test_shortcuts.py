@@ -137,7 +137,7 @@ class TestPage:
         response = client.post(f"{URL}/s/home", {"keys": "n"}, **HTMX)
         page = html.unescape(response.content.decode())
         assert response.status_code == 422
-        assert "This is the key of “New session”." in page
+        assert "This key is already used for “New session”." in page
         assert 'name="take"' in page
         taken = client.post(f"{URL}/s/home", {"keys": "n", "take": "1"}, **HTMX)
         assert taken.status_code == 200
@@ -146,13 +146,13 @@ class TestPage:
     def test_what_is_no_key_is_said_in_its_place(self, client_for: ClientFor, alice: User) -> None:
         response = client_for(alice).post(f"{URL}/s/home", {"keys": "<b>"}, **HTMX)
         assert response.status_code == 422
-        assert "“&lt;b&gt;” is no key" in response.content.decode()
+        assert "“&lt;b&gt;” is not a valid shortcut" in response.content.decode()
         assert 'name="take"' not in response.content.decode()
 
     def test_all_go_back_at_once(self, client_for: ClientFor, alice: User) -> None:
         bind_shortcut(alice, "home", keys="h")
         client = client_for(alice)
-        assert b"All first keys again" in client.get(URL).content
+        assert b"Reset all" in client.get(URL).content
         client.post(f"{URL}/reset")
         assert chosen_keys(User.objects.get().preferences)["home"] == "g h"
 

@@ -49,7 +49,7 @@ async def run(params: MultiEditParams, context: ToolContext) -> ToolResult:
             raise _of(number, count, ToolError(IDENTICAL))
         if edit.file_path and locate(context, edit.file_path).real != located.real:
             other = ToolError(
-                f"It names another file, {edit.file_path}. Edit that by a call of its own."
+                f"It names another file, {edit.file_path}. Edit that file with a separate call."
             )
             raise _of(number, count, other)
 

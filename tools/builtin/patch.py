@@ -210,7 +210,7 @@ def _read(text: str, context: ToolContext) -> _Patch:
     except PatchError as exc:
         raise _failed(str(exc)) from exc
     if len(sections) > _MAX_FILES:
-        raise ToolError(f"A patch changes at most {_MAX_FILES} files. Send it in several.")
+        raise ToolError(f"A patch can change at most {_MAX_FILES} files. Send several patches.")
     files: dict[str, Located] = {}
     named = [_named(section, context, files) for section in sections]
     return _Patch(named, files, context.sandbox.redactor)

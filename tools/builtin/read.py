@@ -91,8 +91,8 @@ def _read(located: Located, wanted: _Wanted) -> tuple[ToolResult, str | None]:
     except (FileNotFoundError, NotADirectoryError) as exc:
         if located.managed:
             raise ToolError(
-                f"{located.path} is not there any more: whole outputs are kept for 7 days. Run the "
-                "call again that made it."
+                f"{located.path} no longer exists: full outputs are kept for 7 days. Run the call "
+                "that created it again."
             ) from exc
         raise ToolError(f"File not found: {located.path}{_suggest(located)}") from exc
 

@@ -36,7 +36,7 @@ async def describe(sandbox: Sandbox, file: Path, *, cwd: Path) -> list[JsonObjec
     answer = await _ask(sandbox, file, {"do": "describe"}, cwd=cwd, timeout_s=DESCRIBE_S)
     tools = answer.get("tools")
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise ToolError("It does not say what tools it has.")
+        raise ToolError("The program did not list its tools.")
     return [tool for tool in tools if isinstance(tool, dict)]
 
 
@@ -59,7 +59,7 @@ async def run(
     }
     answer = await _ask(sandbox, file, request, cwd=cwd, timeout_s=timeout_s)
     if not isinstance(answer.get("output"), str):
-        raise ToolError("The tool gave no output that is a text.")
+        raise ToolError("The tool did not return a text output.")
     return answer
 
 
@@ -78,7 +78,7 @@ async def _ask(
     try:
         ended = await sandbox.run(command, on_output=output)
     except SandboxError as exc:
-        raise ToolError(f"It could not be run: {exc}") from exc
+        raise ToolError(f"The tool could not be run: {exc}") from exc
     return _answer(output.data.decode("utf-8", "replace"), marker, ended, timeout_s)
 
 
@@ -99,16 +99,16 @@ def _answer(text: str, marker: str, ended: Exit, timeout_s: float) -> JsonObject
     shown = (printed if found else text).strip()[-_SHOWN_CHARS:]
     said = f"\n\nIt printed:\n{shown}" if shown else ""
     if ended.timed_out:
-        raise ToolError(f"It was stopped because it ran longer than {timeout_s:.0f} s.{said}")
+        raise ToolError(f"The tool was stopped because it ran longer than {timeout_s:.0f} s.{said}")
     if not found:
         why = ended.stopped or f"it ended with exit code {ended.code}"
-        raise ToolError(f"It gave no answer: {why}.{said}")
+        raise ToolError(f"The tool did not respond: {why}.{said}")
     try:
         answer = json.loads(line)
     except (ValueError, RecursionError) as exc:
-        raise ToolError(f"Its answer is too large, or no JSON.{said}") from exc
+        raise ToolError(f"The tool's response is too large or not valid JSON.{said}") from exc
     if not isinstance(answer, dict):
-        raise ToolError(f"Its answer is no JSON object.{said}")
+        raise ToolError(f"The tool's response is not a JSON object.{said}")
     if error := answer.get("error"):
         raise ToolError(f"{error}{said}")
     return answer

@@ -102,7 +102,9 @@ async def _session(server: Server, timeout_s: float) -> AsyncIterator[Greeted]:
             await greeted.exchange.notify("notifications/initialized")
             yield greeted
     except TimeoutError as exc:
-        raise ToolError(f"It was stopped because it took longer than {timeout_s:g} s.") from exc
+        raise ToolError(
+            f"The call was stopped because it took longer than {timeout_s:g} s."
+        ) from exc
 
 
 def arguments_of(prompt: JsonObject) -> list[JsonObject]:
@@ -126,10 +128,10 @@ async def _list(exchange: Exchange, what: str, *, most: int, key: str = "") -> l
         if not isinstance(cursor, str) or not cursor or len(items) >= most:
             return items[:most]
         if cursor in seen:
-            raise ToolError(f"It lists the same page of {what} again and again.")
+            raise ToolError(f"The server returns the same page of {what} again and again.")
         seen.add(cursor)
         params = {"cursor": cursor}
-    raise ToolError(f"Its list of {what} has more than {MAX_PAGES} pages.")
+    raise ToolError(f"The server's list of {what} has more than {MAX_PAGES} pages.")
 
 
 async def _prompts(exchange: Exchange) -> tuple[list[JsonObject], str]:
@@ -145,7 +147,7 @@ async def _resources(exchange: Exchange) -> tuple[list[JsonObject], str]:
     try:
         return await _list(exchange, "resources", most=MAX_RESOURCES), ""
     except ToolError as exc:
-        return [], f"It lists no resources: {exc.message}"
+        return [], f"Resources cannot be listed: {exc.message}"
 
 
 async def _with_messages(exchange: Exchange, prompt: JsonObject) -> JsonObject:

@@ -54,7 +54,7 @@ class Exchange:
                 await self._refuse(asked, message.get("id"))
             elif message.get("id") == self._last_id:
                 return _result(message)
-        raise ToolError("It says so much that its answer was not waited for.")
+        raise ToolError("The server sent too many messages before its response.")
 
     async def notify(self, method: str) -> None:
         """Tell the server."""
@@ -76,7 +76,7 @@ class Exchange:
 def _result(message: JsonObject) -> JsonObject:
     error = message.get("error")
     if isinstance(error, dict):
-        raise ToolError(f"It refused: {str(error.get('message', ''))[:2_000]}")
+        raise ToolError(f"The server returned an error: {str(error.get('message', ''))[:2_000]}")
     result = message.get("result")
     return result if isinstance(result, dict) else {}
 

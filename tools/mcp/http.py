@@ -76,7 +76,7 @@ class _Line(httpx2.AsyncBaseTransport):
         try:
             answer = await self._inner.handle_async_request(sent)
         except httpx.HTTPError as exc:
-            raise self.fail(ToolError(f"It cannot be reached: {_sentence(exc)}")) from exc
+            raise self.fail(ToolError(f"The server cannot be reached: {_sentence(exc)}")) from exc
         assert isinstance(answer.stream, httpx.AsyncByteStream)
         response = httpx2.Response(
             answer.status_code,
@@ -87,7 +87,9 @@ class _Line(httpx2.AsyncBaseTransport):
         if answer.headers.get("content-encoding", "identity") != "identity":
             # A small answer could become a very large one here.
             await response.aclose()
-            raise self.fail(ToolError("Its answer is compressed, although that was not asked for."))
+            raise self.fail(
+                ToolError("The server's response is compressed, although this was not requested.")
+            )
         return response
 
     async def _refused(self, response: httpx2.Response) -> httpx2.Response:
@@ -108,7 +110,9 @@ class _Line(httpx2.AsyncBaseTransport):
         if (is_question or not is_post) and not is_error:
             text = " ".join(body.decode("utf-8", "replace").split())[:_SHOWN_CHARS]
             said = f": {text}" if text else "."
-            raise self.fail(ToolError(f"It answered {response.status_code}{said}"))
+            raise self.fail(
+                ToolError(f"The server responded with status {response.status_code}{said}")
+            )
         headers = [one for one in response.headers.multi_items() if one[0] not in _OWN_HEADERS]
         return httpx2.Response(
             response.status_code, headers=headers, content=bytes(body), request=response.request
@@ -124,7 +128,7 @@ class _Line(httpx2.AsyncBaseTransport):
         """Raises: httpx2.TransportError when it is too much, all in all."""
         self._received_bytes += len(chunk)
         if self._received_bytes > _MAX_BYTES:
-            raise self.fail(ToolError(f"It sent more than {_MAX_BYTES >> 20} MiB."))
+            raise self.fail(ToolError(f"The server sent more than {_MAX_BYTES >> 20} MiB."))
 
     async def until_failed(self, work: Awaitable[_T]) -> _T:
         """Wait for it. Raises: ToolError when the way breaks down meanwhile."""
@@ -138,7 +142,7 @@ class _Line(httpx2.AsyncBaseTransport):
         except (EndOfStream, ClosedResourceError, BrokenResourceError) as exc:
             if self.failed.done():
                 raise self.failed.result() from exc
-            raise ToolError("It hung up without an answer.") from exc
+            raise ToolError("The server closed the connection without a response.") from exc
         finally:
             task.cancel()
 
@@ -154,7 +158,9 @@ class _Body(httpx2.AsyncByteStream):
                 self._line.count(chunk)
                 yield chunk
         except httpx.HTTPError as exc:
-            raise self._line.fail(ToolError(f"Its answer broke off: {_sentence(exc)}")) from exc
+            raise self._line.fail(
+                ToolError(f"The server's response was cut off: {_sentence(exc)}")
+            ) from exc
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -178,7 +184,7 @@ class _Messages:
     async def receive(self) -> JsonObject:
         found = await self._line.until_failed(self._incoming.receive())
         if isinstance(found, Exception):
-            raise ToolError("It sent something that is no message of the protocol.") from found
+            raise ToolError("The server sent an invalid protocol message.") from found
         message: JsonObject = found.message.model_dump(
             by_alias=True, mode="json", exclude_unset=True
         )
@@ -261,7 +267,7 @@ def _why(line: _Line, error: Exception) -> Exception:
         if isinstance(one, ExceptionGroup):
             found += one.exceptions
         if isinstance(one, httpx2.HTTPStatusError):
-            return ToolError(f"It answered {one.response.status_code}.")
+            return ToolError(f"The server responded with status {one.response.status_code}.")
     return line.failed.result() if line.failed.done() else error
 
 

@@ -81,7 +81,7 @@ async def discover(url: str, challenge: str) -> Found:
         if described is not None:
             break
     if described is not None and not check_resource_allowed(own, str(described.resource)):
-        raise ToolError("What it says of its sign-in is about another server.")
+        raise ToolError("The server's sign-in metadata is for another server.")
     at = str(described.authorization_servers[0]) if described else None
     metadata = await _metadata(web, at, url)
     scope = get_client_metadata_scopes(
@@ -134,7 +134,7 @@ async def finish(attempt: Attempt, code: str, issuer: str | None) -> Grant:
     """
     client = attempt.client
     if issuer != client.issuer and (issuer or client.names_itself):
-        raise ToolError("The answer is not from where the sign-in was begun.")
+        raise ToolError("The response does not come from the server where the sign-in was started.")
     asked = {
         "grant_type": "authorization_code",
         "code": code,
@@ -143,7 +143,7 @@ async def finish(attempt: Attempt, code: str, issuer: str | None) -> Grant:
     }
     status, token = await _token(client, asked)
     if isinstance(token, str):
-        raise ToolError(f"The sign-in was refused with {status}{token}.")
+        raise ToolError(f"The sign-in was rejected with status {status}{token}.")
     return _grant(client, token, attempt.scope, "")
 
 
@@ -166,7 +166,9 @@ async def _described(web: Web, url: object, model: type[_M]) -> _M | None:
     status, body = await web.ask("GET", url)
     if status == 429 or status >= 500:
         # It does not say that there is nothing, so nothing else may be taken instead.
-        raise ToolError(f"What it says of its sign-in could not be read: it answered {status}.")
+        raise ToolError(
+            f"The server's sign-in metadata could not be read: it responded with status {status}."
+        )
     if status != 200:
         return None
     try:
@@ -183,11 +185,11 @@ async def _metadata(web: Web, at: str | None, url: str) -> OAuthMetadata:
         if metadata is None:
             continue
         if not issuers_match(str(metadata.issuer), expected):
-            raise ToolError("What the server of its sign-in says is about another one.")
+            raise ToolError("The metadata of the authorization server is for another server.")
         if "S256" not in (metadata.code_challenge_methods_supported or ()):
-            raise ToolError("The server of its sign-in does not offer a safe way (PKCE, S256).")
+            raise ToolError("The authorization server does not support PKCE with S256.")
         return metadata
-    raise ToolError("It does not say where to sign in; perhaps it wants a key in a header.")
+    raise ToolError("The server does not say where to sign in. It may need a key in a header.")
 
 
 async def _client(web: Web, found: Found, wish: Wish) -> Client:
@@ -266,7 +268,7 @@ async def _token(client: Client, asked: Mapping[str, str]) -> tuple[int, OAuthTo
     try:
         return status, OAuthToken.model_validate_json(body)
     except ValidationError as exc:
-        raise ToolError("The server of its sign-in gave something that is no token.") from exc
+        raise ToolError("The authorization server did not return a valid token.") from exc
 
 
 def _grant(client: Client, token: OAuthToken, scope: str, refresh_token: str) -> Grant:

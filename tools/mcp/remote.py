@@ -52,7 +52,7 @@ class Address:
         try:
             url = check_url(self.url)
         except FetchError as exc:
-            raise ToolError(f"It cannot be reached: {exc}.") from exc
+            raise ToolError(f"The server cannot be reached: {exc}.") from exc
         http = await asyncio.to_thread(_http)
         connecting = http.connect(url, headers=self.headers)
         async with connecting as greeted:

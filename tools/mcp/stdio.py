@@ -43,11 +43,11 @@ class _Lines:
         while (end := self._buffer.find(b"\n", seen)) < 0:
             seen = len(self._buffer)
             if seen > MAX_MESSAGE_BYTES:
-                raise ToolError(f"It sent more than {MAX_MESSAGE_BYTES >> 20} MiB at once.")
+                raise ToolError(f"The server sent more than {MAX_MESSAGE_BYTES >> 20} MiB at once.")
             chunk = await self._service.read()
             if not chunk:
                 why = self._service.stopped or await self._service.last_words()
-                raise ToolError(f"It ended without an answer{f': {why}' if why else '.'}")
+                raise ToolError(f"The server exited without a response{f': {why}' if why else '.'}")
             self._buffer += chunk
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
@@ -78,9 +78,9 @@ class Program:
         if self.sandbox.refusal:
             raise ToolError(self.sandbox.refusal)
         if not isinstance(self.sandbox, BubblewrapSandbox):
-            raise ToolError("MCP servers run only in the sandbox, and there is none here.")
+            raise ToolError("MCP servers only run in the sandbox, which is not available here.")
         try:
             async with open_service(self.sandbox, self.command) as service:
                 yield await greet(Exchange(_Lines(service)))
         except SandboxError as exc:
-            raise ToolError(f"It could not be started: {exc}") from exc
+            raise ToolError(f"The server could not be started: {exc}") from exc

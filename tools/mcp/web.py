@@ -23,10 +23,10 @@ class Web:
         try:
             checked = check_url(str(url))
         except FetchError as exc:
-            raise ToolError(f"It names an address that cannot be used: {exc}.") from exc
+            raise ToolError(f"The server's sign-in address cannot be used: {exc}.") from exc
         parts = urlsplit(checked)
         if parts.scheme == "http" and not await ais_listed(parts.hostname or "", parts.port or 80):
-            raise ToolError("It names an address for its sign-in that is not https.")
+            raise ToolError("The server's sign-in address does not use https.")
         return checked
 
     async def ask(

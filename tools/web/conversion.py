@@ -58,5 +58,5 @@ async def convert_html(
 
 def _too_much() -> ToolError:
     return ToolError(
-        "The page is too complicated to be converted. Fetch it with format html, or another page."
+        "The page is too complex to convert. Fetch it with format html, or fetch another page."
     )

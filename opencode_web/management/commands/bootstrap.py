@@ -22,19 +22,19 @@ TOKEN_NAME = "bootstrap"  # noqa: S105 - the name people see, no secret
 
 class Command(BaseCommand):
     help = (
-        "Make the owner, a team, a sample project and an admin token without a browser. A second "
-        "run with the same e-mail makes nothing twice; --new-token makes another token."
+        "Create the owner, a team, a sample project and an admin token without a browser. Running "
+        "it again with the same e-mail creates nothing twice; --new-token creates another token."
     )
     requires_system_checks = [TAG]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--email", required=True)
         parser.add_argument(
-            "--password", default="", help="The password; - asks for it, or reads it from stdin."
+            "--password", default="", help="Password. Use - to enter it or read it from stdin."
         )
         parser.add_argument("--name", default="", help="Name of the owner.")
         parser.add_argument("--team", default="My team", help="Name of the team.")
-        parser.add_argument("--new-token", action="store_true", help="Make one more admin token.")
+        parser.add_argument("--new-token", action="store_true", help="Create another admin token.")
         parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -12,7 +12,7 @@ from opencode_web.diagnosis import Finding, diagnose
 
 
 class Command(BaseCommand):
-    help = "Say what works on this host. Ends with code 1 when something that is required does not."
+    help = "Check what works on this host. Exits with code 1 if something required does not work."
     # They are one of the findings.
     requires_system_checks = []
 

@@ -10,7 +10,7 @@ from opencode_web.api import openapi_document
 
 
 class Command(BaseCommand):
-    help = "Print the OpenAPI document of the API, as `/doc` has it."
+    help = "Print the OpenAPI document of the API, as served at /doc."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -9,7 +9,7 @@ from opencode_web.upkeep import migrate_if_needed
 
 
 class Command(BaseCommand):
-    help = "Bring the database up to date. Safe to run in several processes at once."
+    help = "Migrate the database if needed. Safe to run in several processes at once."
     requires_system_checks = [TAG]
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -26,7 +26,7 @@ class Extraction(makemessages.Command):
 class Command(BaseCommand):
     """Needs GNU gettext."""
 
-    help = "Bring the catalogues of texts up to date with templates, code and scripts."
+    help = "Update the message catalogs from templates, code and scripts, and compile them."
 
     def handle(self, *args: Any, **options: Any) -> None:  # Django's own shape
         languages = [code for code, _ in settings.LANGUAGES if is_translated(code)]

@@ -10,7 +10,7 @@ from teams.models import User
 
 
 class Command(BaseCommand):
-    help = "Let a person sign in again at once after too many failed attempts."
+    help = "Unlock an account that is blocked after too many failed sign-ins."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")

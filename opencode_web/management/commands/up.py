@@ -32,16 +32,18 @@ _ANY_ADDRESS = {"0.0.0.0", "::", ""}  # noqa: S104 - compared with, not bound to
 
 class Command(BaseCommand):
     help = (
-        "Start the server: everything in this process, or with REDIS_URL and --workers as "
-        "child processes. Ctrl+C stops all of it."
+        "Start the server in this process, or in child processes with REDIS_URL and "
+        "--workers. Press Ctrl+C to stop it."
     )
     requires_system_checks = [TAG]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default=settings.LISTEN_HOST, help="Address to listen on.")
-        parser.add_argument("--port", default=settings.LISTEN_PORT, type=int, help="And its port.")
         parser.add_argument(
-            "--workers", type=int, default=0, help="Worker processes; needs REDIS_URL."
+            "--port", default=settings.LISTEN_PORT, type=int, help="Port to listen on."
+        )
+        parser.add_argument(
+            "--workers", type=int, default=0, help="Number of worker processes. Needs REDIS_URL."
         )
 
     def check(self, *args: Any, **options: Any) -> None:
@@ -76,7 +78,7 @@ class Command(BaseCommand):
             connections.close_all()
             report = probe()
             self._say("Sandbox: ready." if report.ok else f"Sandbox: {report.sentence}")
-            self._say("Ctrl+C stops the server.")
+            self._say("Press Ctrl+C to stop the server.")
 
         def announce_and_preload() -> None:
             announce()

@@ -15,11 +15,10 @@ from ..route import Auth, Protocol, Route, register
 from ..texts import gettext_noop
 
 NO_RESOURCE = gettext_noop(
-    "This Azure provider has no address: set its resourceName or its base URL in the settings."
+    "This Azure provider has no address. Set resourceName or the base URL in its settings."
 )
 BAD_RESOURCE = gettext_noop(
-    "The resourceName of this Azure provider is no name of a resource: it consists of letters, "
-    "digits and hyphens."
+    "The resourceName of this Azure provider is not valid. Use letters, digits and hyphens."
 )
 RESOURCE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}")
 _DEFAULT_VERSION = "v1"

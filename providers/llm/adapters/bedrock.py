@@ -18,13 +18,13 @@ from ..route import Auth, Route, register
 from ..texts import gettext_noop
 
 _PROTOCOL = Converse()
-NO_REGION = gettext_noop("Amazon Bedrock needs a region: set it in the provider's settings.")
+NO_REGION = gettext_noop("Amazon Bedrock needs a region. Set it in the provider's settings.")
 BAD_REGION = gettext_noop(
-    "The region of this Amazon Bedrock is no name of a region: it looks like us-east-1."
+    "The region of this Amazon Bedrock provider is not valid. Use a name such as us-east-1."
 )
 _NO_KEYS = gettext_noop(
-    "Amazon Bedrock needs a Bedrock API key, or an access key id together with its secret access "
-    "key: set them in the provider's settings."
+    "Amazon Bedrock needs a Bedrock API key, or an access key ID with its secret "
+    "access key. Set them in the provider's settings."
 )
 # It becomes a part of the address.
 REGION = re.compile(r"[a-z0-9-]+")

@@ -21,10 +21,8 @@ from .compatible import chat_route
 # They become parts of the address.
 ACCOUNT = r"[A-Za-z0-9]{1,64}"
 GATEWAY = r"[A-Za-z0-9_-]{1,64}"
-BAD_ACCOUNT = gettext_noop("This is not a Cloudflare account ID: it has 32 digits and letters.")
-BAD_GATEWAY = gettext_noop(
-    "This is not the ID of a gateway: it consists of letters, digits and hyphens."
-)
+BAD_ACCOUNT = gettext_noop("Enter a Cloudflare account ID. It has 32 letters and digits.")
+BAD_GATEWAY = gettext_noop("Enter a gateway ID. It has letters, digits and hyphens.")
 _NO_ACCOUNT = gettext_noop("Cloudflare needs an account: set `accountId` in its settings.")
 _NO_GATEWAY = gettext_noop("The AI Gateway needs a name: set `gatewayId` in its settings.")
 _WORKERS = Chat()

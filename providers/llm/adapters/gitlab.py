@@ -23,7 +23,7 @@ _GATEWAY = "https://cloud.gitlab.com/ai/v1/proxy"
 TOKEN = "duoToken"  # noqa: S105
 HEADER_PREFIX = "x-gitlab-"
 _NO_TOKEN = gettext_noop(
-    "GitLab Duo is called with a token that your GitLab gives out for some minutes. Sign in, or "
+    "GitLab Duo needs a token that your GitLab issues for a few minutes. Sign in, or "
     "enter your personal access token again."
 )
 _PREFIX = "duo-chat-"

@@ -40,19 +40,20 @@ from ..texts import gettext_noop
 from .bedrock import REGION
 
 NOT_INSTALLED = gettext_noop(
-    "This server cannot call this provider: its operators have not installed litellm."
+    "This provider needs litellm, which is not installed on this server. Ask an "
+    "operator to install it."
 )
 BAD_REGION = gettext_noop(
-    "The region of this watsonx.ai is no name of a region: it looks like us-south or eu-de."
+    "The region of this watsonx.ai provider is not valid. Use a name such as us-south or eu-de."
 )
-NO_PROJECT = gettext_noop("watsonx.ai needs a project: set `project` in the provider's settings.")
+NO_PROJECT = gettext_noop("watsonx.ai needs a project. Set `project` in the provider's settings.")
 BAD_SERVICE_KEY = gettext_noop(
-    "The key of SAP AI Core is the service key of an instance, as one line of JSON with clientid, "
-    "clientsecret, url and serviceurls.AI_API_URL."
+    "Enter the service key of an SAP AI Core instance as one line of JSON with "
+    "clientid, clientsecret, url and serviceurls.AI_API_URL."
 )
 NO_DEPLOYMENT = gettext_noop(
-    "SAP AI Core has no running deployment of the orchestration service for this key: start one, "
-    "or set its address as the base URL."
+    "SAP AI Core has no running deployment of the orchestration service for this key. "
+    "Start one, or set its address as the base URL."
 )
 # Set before it is loaded: it would fetch a list of prices, and read a file `.env`.
 _SETTINGS = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}

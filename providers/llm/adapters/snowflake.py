@@ -19,9 +19,7 @@ from .compatible import chat_route
 
 # It becomes a part of the host's name.
 ACCOUNT = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,200}[A-Za-z0-9])?"
-BAD_ACCOUNT = gettext_noop(
-    "This is not a Snowflake account identifier: it looks like myorg-myaccount."
-)
+BAD_ACCOUNT = gettext_noop("Enter a Snowflake account identifier such as myorg-myaccount.")
 _NO_ACCOUNT = gettext_noop("Snowflake Cortex needs an account: set `account` in its settings.")
 _COMPLETE = "conversation complete"
 

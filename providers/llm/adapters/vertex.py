@@ -20,10 +20,10 @@ NO_PROJECT = gettext_noop(
     "Vertex AI needs a project and a location: set `project` and `location` in its settings."
 )
 BAD_PLACE = gettext_noop(
-    "The project or the location of this Vertex AI is no name of one: they consist of letters, "
+    "The project or location of this Vertex AI provider is not valid. Use letters, "
     "digits and hyphens."
 )
-NO_TOKEN = gettext_noop("Vertex AI needs a key: give it an access token or an API key.")
+NO_TOKEN = gettext_noop("Vertex AI needs an access token or an API key.")
 PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9:.-]*")
 LOCATION = re.compile(r"[a-z0-9][a-z0-9-]*")
 _GEMINI = Gemini(GeminiDialect(takes_files_in_results=False, marks_unsigned=True))

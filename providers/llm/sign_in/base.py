@@ -13,9 +13,9 @@ from .grants import Begun, Grant, Pending
 from .http import Http
 from .methods import MISSING, Method
 
-_NO_SUCH_METHOD = gettext_noop("This provider has no such way to sign in.")
-_NOT_BY_PAGE = gettext_noop("This way to sign in has no page: paste a key.")
-_NOT_BY_CODE = gettext_noop("This way to sign in takes no code: finish it on the provider's page.")
+_NO_SUCH_METHOD = gettext_noop("This provider does not support this way to sign in.")
+_NOT_BY_PAGE = gettext_noop("This sign-in has no page. Paste a key instead.")
+_NOT_BY_CODE = gettext_noop("This sign-in does not use a code. Finish it on the provider's page.")
 _KEY_EXPIRED = gettext_noop("The key has expired. Sign in again.")
 
 

@@ -32,7 +32,8 @@ _API = "https://api.digitalocean.com/v2"
 _KEYS = f"{_API}/gen-ai/models/api_keys"
 _ROUTERS = f"{_API}/gen-ai/models/routers"
 _NO_TOKEN = gettext_noop(
-    "Paste the whole address that the browser shows after signing in, with all that follows #."
+    "Paste the complete address that the browser shows after you sign in, including "
+    "everything after #."
 )
 _NOT_DELETED = gettext_noop(
     "The key could not be deleted, because the sign-in has expired. Delete it at DigitalOcean."

@@ -17,14 +17,14 @@ from collections.abc import Mapping
 
 from ..texts import gettext_noop
 
-_REFUSED = gettext_noop("The provider refused the sign-in. Try again, or use an API key.")
-_DENIED = gettext_noop("The sign-in was denied at the provider.")
-_EXPIRED = gettext_noop("The sign-in took too long and has expired. Start again.")
+_REFUSED = gettext_noop("The provider rejected the sign-in. Try again, or use an API key.")
+_DENIED = gettext_noop("The provider denied the sign-in.")
+_EXPIRED = gettext_noop("The sign-in took too long and expired. Start again.")
 _BAD_CODE = gettext_noop(
-    "The provider did not accept the code. It may have expired or been used already. Start again."
+    "The provider rejected the code. It may have expired or already been used. Start again."
 )
-_BAD_INPUT = gettext_noop("Some of what was entered cannot be used.")
-_SIGNED_OUT = gettext_noop("The sign-in at the provider has ended. Sign in again.")
+_BAD_INPUT = gettext_noop("Some of the values are not valid.")
+_SIGNED_OUT = gettext_noop("The provider sign-in has expired. Sign in again.")
 _UNAVAILABLE = gettext_noop("The provider cannot be reached. Try again later.")
 
 

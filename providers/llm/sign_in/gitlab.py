@@ -39,9 +39,7 @@ _NO_DUO = gettext_noop(
     "This GitLab account cannot use GitLab Duo. Ask its administrator for access to the Duo Agent "
     "Platform."
 )
-_BAD_INSTANCE = gettext_noop(
-    "This is not the address of a GitLab: it looks like https://gitlab.com."
-)
+_BAD_INSTANCE = gettext_noop("Enter the address of a GitLab server such as https://gitlab.com.")
 
 
 def instance_of(text: str) -> str:

@@ -22,7 +22,7 @@ MAX_ANSWER_BYTES = 64 * 1024
 TIMEOUT_S = 15.0
 # Ten years: whoever says more cannot be counted with.
 _LONGEST_S = 315_360_000.0
-_UNREADABLE = gettext_noop("The provider sent an answer that could not be read. Try again later.")
+_UNREADABLE = gettext_noop("The provider's response could not be read. Try again later.")
 
 logger = logging.getLogger(__name__)
 

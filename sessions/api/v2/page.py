@@ -74,11 +74,11 @@ def _read(cursor: str) -> _Anchor:
         data = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         anchor = _Anchor(data["place"], data["order"], data["direction"])
     except (binascii.Error, ValueError, KeyError, TypeError) as exc:
-        raise Invalid("The cursor is broken.", kind="Query") from exc
+        raise Invalid("The cursor is not valid.", kind="Query") from exc
     known = anchor.order in {"asc", "desc"} and anchor.direction in {"next", "previous"}
     place = anchor.place
     is_number = isinstance(place, int) and not isinstance(place, bool) and abs(place) < 2**63
     is_text = isinstance(place, str) and "\0" not in place
     if not known or not (is_number or is_text):
-        raise Invalid("The cursor is broken.", kind="Query")
+        raise Invalid("The cursor is not valid.", kind="Query")
     return anchor

@@ -172,7 +172,9 @@ async def wait(
                 check = partial(_is_idle, request.auth, session_id)
                 await wait_until(request.auth, check, subscription)
         except TimeoutError as exc:
-            raise Unavailable("It still works. Ask again to go on waiting.") from exc
+            raise Unavailable(
+                "The session is still working. Send the request again to keep waiting."
+            ) from exc
     return HttpResponse(status=204)
 
 

@@ -59,7 +59,7 @@ def post_ticket(request: ApiRequest, pty_id: str) -> HttpResponse:
 @router.get("/api/pty/{pty_id}/connect", summary="The websocket of a terminal")
 def connect(request: ApiRequest, pty_id: str, cursor: str = "", ticket: str = "") -> bool:
     classic.own(request, pty_id)
-    raise Invalid("Connect to this address by websocket.")
+    raise Invalid("Connect to this address with a WebSocket.")
 
 
 def _answer_for(request: ApiRequest, terminal: Terminal) -> JsonObject:

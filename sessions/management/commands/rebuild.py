@@ -13,20 +13,20 @@ from teams.actions.usage import rebuild_totals
 
 class Command(BaseCommand):
     help = (
-        "Make the rows of sessions again from their logs, and say what differed. A session that "
-        "works is passed over. With --all also the monthly totals of what teams have spent, from "
-        "their usage. With --check nothing is written, and a difference is a failure."
+        "Rebuild the rows of sessions from their logs and report differences. Sessions that are "
+        "not idle are skipped. With --all, the monthly totals of teams are also rebuilt from "
+        "their usage. With --check, nothing is written, and a difference is an error."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("session", nargs="*", help="Ids of sessions.")
-        parser.add_argument("--all", action="store_true", help="Every session of the server.")
-        parser.add_argument("--check", action="store_true", help="Only compare.")
+        parser.add_argument("session", nargs="*", help="IDs of sessions.")
+        parser.add_argument("--all", action="store_true", help="All sessions of the server.")
+        parser.add_argument("--check", action="store_true", help="Only compare, without writing.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         ids: list[str] = options["session"]
         if bool(ids) == options["all"]:
-            raise CommandError("Name sessions, or all of them by --all.")
+            raise CommandError("Pass session IDs or --all.")
         if options["all"]:
             ids = list(Session.objects.order_by("created_at", "pk").values_list("pk", flat=True))
         differing = sum(self._rebuild(one, write=not options["check"]) for one in ids)
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             for total in wrong:
                 self.stdout.write(str(total))
             differing += len(wrong)
-        self.stdout.write(f"{len(ids)} looked at, {differing} differed.")
+        self.stdout.write(f"{len(ids)} checked, {differing} differed.")
         if differing and options["check"]:
             raise CommandError("Rows differ from the log.")
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         except NotFound as exc:
             raise CommandError(exc.message) from exc
         except Unsettled:
-            self.stdout.write(f"{session_id}: passed over, it is not idle")
+            self.stdout.write(f"{session_id}: skipped, it is not idle")
             return False
         for difference in differences:
             self.stdout.write(f"{session_id}: {difference}")

@@ -181,22 +181,22 @@ def _rights(heads: str) -> str:
     if bool(before) == bool(after):
         return ""
     if after:
-        return _("The file can be executed now.")
-    return _("The file cannot be executed any more.")
+        return _("The file is now executable.")
+    return _("The file is no longer executable.")
 
 
 def _kind(heads: str) -> str:
     kinds = set(_KIND.findall(heads))
     if _LINK in kinds:
-        return _("This is a link. Its line is where it leads.")
+        return _("This is a symbolic link. The line shows its target.")
     if _REPOSITORY in kinds:
-        return _("This is another repository. Its line is the commit it is at.")
+        return _("This is a nested repository. The line shows its commit.")
     return ""
 
 
 def _without_lines(entry: Entry, *, is_told: bool) -> str:
     if entry.large:
-        return _("The file is too large to be shown here.")
+        return _("The file is too large to show.")
     if entry.status == "added":
         return _("The file is empty.")
     if entry.status == "renamed":

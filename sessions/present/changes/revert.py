@@ -36,7 +36,7 @@ def build_revert(entry: Entry, place: Place, asked: Asked) -> Revert | None:
     """Returns: None where a file cannot go back by itself."""
     if entry.turn:
         names = {"file": entry.path, "turn": entry.turn}
-        lost = _("Later changes of it go, too. You can undo it until the next message.")
+        lost = _("Later changes to it are reverted, too. You can undo this until the next message.")
         return Revert(place.url("file_revert"), names, _before_turn(entry), lost)
     if asked.turn or asked.source is not Source.UNCOMMITTED:
         return None
@@ -59,28 +59,26 @@ def without(undos: Sequence[Undo], page: Sequence[Entry]) -> list[Undo]:
 
 def _before_turn(entry: Entry) -> str:
     if entry.status == "added":
-        return _("The file is removed: it was not there before this turn.")
-    return _("The file becomes what it was before this turn.")
+        return _("The file is removed, because it did not exist before this turn.")
+    return _("The file is restored to its state before this turn.")
 
 
 def _committed(entry: Entry) -> str:
     match entry.status:
         case "added":
-            return _("The file is removed: the last commit does not have it.")
+            return _("The file is removed, because it is not in the last commit.")
         case "deleted":
-            return _("The file comes back as the last commit has it.")
+            return _("The file is restored from the last commit.")
         case "renamed":
             names = {"file": entry.path, "old": entry.old}
-            return _("%(file)s is removed, and %(old)s comes back as the last commit has it.") % (
-                names
-            )
-    return _("The file becomes what it is in the last commit.")
+            return _("%(file)s is removed, and %(old)s is restored from the last commit.") % (names)
+    return _("The file is reset to the last commit.")
 
 
 def _lost(entry: Entry) -> str:
     if entry.binary or not entry.added + entry.removed:
-        return _("What is in it now is thrown away, until you undo it before the next message.")
+        return _("Its current content is discarded. You can undo this until the next message.")
     return _(
-        "The changes shown here (+%(added)s -%(removed)s) are thrown away, whoever made them. "
-        "You can undo it until the next message."
+        "The changes shown here (+%(added)s -%(removed)s) are discarded, no matter who "
+        "made them. You can undo this until the next message."
     ) % {"added": entry.added, "removed": entry.removed}

@@ -178,8 +178,8 @@ def load_log(session: Session, asked: Asked) -> Found:
     if not found.entries or not (ago := turns_after(session, found.entries[0].turn)):
         return found
     said = ngettext(
-        "From %(count)s turn ago. No newer one has changed files.",
-        "From %(count)s turns ago. No newer one has changed files.",
+        "From %(count)s turn ago. No newer turn has changed files.",
+        "From %(count)s turns ago. No newer turn has changed files.",
         ago,
     )
     return replace(found, notes=[said % {"count": ago}, *found.notes])
@@ -272,18 +272,18 @@ def _written(comments: Sequence[ReviewComment]) -> str:
 def _left_out(found: Found) -> list[str]:
     if not found.rest.files:
         return []
-    return [_("%(count)s more files are changed and not listed.") % {"count": found.rest.files}]
+    return [_("%(count)s more changed files are not listed.") % {"count": found.rest.files}]
 
 
 def _empty(found: Found, asked: Asked) -> str:
     if found.entries:
-        return _("No changed file has “%(text)s” in its path.") % {"text": asked.filter}
+        return _("No changed file matches “%(text)s”.") % {"text": asked.filter}
     texts = {
-        "no-git": _("This folder is no git repository, so there is nothing to compare with."),
-        "main": _("This is the main branch itself. What another branch changes shows up here."),
-        Source.UNCOMMITTED: _("Nothing is uncommitted: the files are as in the last commit."),
-        Source.BRANCH: _("This branch has not changed anything yet."),
-        Source.SESSION: _("No files were changed in this session yet."),
+        "no-git": _("This folder is not a Git repository, so there is nothing to compare with."),
+        "main": _("This is the main branch. Changes on other branches appear here."),
+        Source.UNCOMMITTED: _("No uncommitted changes: the files match the last commit."),
+        Source.BRANCH: _("This branch has no changes yet."),
+        Source.SESSION: _("No files changed in this session yet."),
     }
-    nothing = _("No files changed yet. Edits of the agent show up here.")
+    nothing = _("No files changed yet. The agent's edits appear here.")
     return texts.get(found.state) or texts.get(asked.source, nothing)

@@ -67,11 +67,11 @@ def load_reverted(session: Session) -> Reverted | None:
     else:
         words = [_("The end of the answer is rolled back")]
     if done.total:
-        said = ngettext("%(count)s file put back", "%(count)s files put back", done.total)
+        said = ngettext("%(count)s file restored", "%(count)s files restored", done.total)
         words.append(said % {"count": done.total})
     if done.kept:
         kept = len(done.kept)
-        said = ngettext("%(count)s left as it is", "%(count)s left as they are", kept)
+        said = ngettext("%(count)s not restored", "%(count)s not restored", kept)
         words.append(said % {"count": kept})
     return Reverted(
         " · ".join(words),

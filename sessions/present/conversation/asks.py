@@ -31,7 +31,7 @@ _ACTS = {
     "list": gettext_noop("Allow listing"),
     "webfetch": gettext_noop("Allow fetching"),
     "external_directory": gettext_noop("Allow access outside the project to"),
-    "doom_loop": gettext_noop("The agent repeats itself. Go on with"),
+    "doom_loop": gettext_noop("The agent is repeating itself. Continue with"),
 }
 
 
@@ -123,7 +123,7 @@ def permission_summary(request: PermissionRequest) -> str:
         return _("Permission: %(what)s") % {"what": named}
     what = first_line(", ".join(str(pattern) for pattern in request.patterns), 60)
     if request.permission == "doom_loop":
-        return _("Repeats itself: %(what)s") % {"what": what}
+        return _("Repeated call: %(what)s") % {"what": what}
     return _("Permission: %(what)s") % {"what": f"{request.permission} {what}"}
 
 
@@ -202,11 +202,11 @@ def _choices(request: PermissionRequest) -> list[AlwaysChoice]:
 
 def _meaning(permission: str, pattern: str) -> str:
     if pattern == "*":
-        wide = {"edit": _("every change of every file"), "bash": _("every command")}
+        wide = {"edit": _("all file changes"), "bash": _("all commands")}
         return wide.get(permission, _("everything of this kind"))
     words = pattern.removesuffix(" *")
     if permission == "bash" and words != pattern:
-        return _("every command that begins with “{words}”").format(words=words)
+        return _("all commands that start with “{words}”").format(words=words)
     return ""
 
 

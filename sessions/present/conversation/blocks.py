@@ -54,8 +54,8 @@ def _cost_block(session: Session) -> Block | None:
     if budget is None:
         return None
     text = _(
-        "The cost limit of this session, %(limit)s, is reached. The agent goes on with your "
-        "message when an admin has allowed more."
+        "This session has reached its cost limit of %(limit)s. The agent continues with "
+        "your message when an admin allows more."
     )
     return Block(text % {"limit": money(budget.limit)})
 

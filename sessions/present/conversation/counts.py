@@ -47,5 +47,5 @@ def looks_of(tool: str, count: int) -> str:
         case "list":
             said = ngettext("%(count)s listing", "%(count)s listings", count)
         case _:
-            said = ngettext("%(count)s look-up", "%(count)s look-ups", count)
+            said = ngettext("%(count)s lookup", "%(count)s lookups", count)
     return said % {"count": count}

@@ -86,7 +86,7 @@ def _row(
     return QueuedPrompt(
         id=row.pk,
         place=_("Next") if not index else str(index + 1),
-        author=row.author.display_name if row.author else _("Somebody"),
+        author=row.author.display_name if row.author else _("Someone"),
         edited_by=writer.display_name if writer and row.edited_by_id else "",
         text=_("Compact the conversation") if compacts else text,
         mode=_mode(row, idle=idle, opens=opens),

@@ -26,7 +26,7 @@ _EDIT, _READ = "sessions/tools/_edit.html", "sessions/tools/_read.html"
 _PATCH = "sessions/tools/_patch.html"
 _VERBS = {
     "goToDefinition": gettext_noop("Looked up definition"),
-    "findReferences": gettext_noop("Looked up uses"),
+    "findReferences": gettext_noop("Looked up references"),
     "goToImplementation": gettext_noop("Looked up implementations"),
     "hover": gettext_noop("Looked up type"),
     "documentSymbol": gettext_noop("Listed symbols"),
@@ -161,5 +161,5 @@ FILE_TOOLS: dict[str, Draw] = {
 
 
 def _lookup_verb(operation: str) -> str:
-    """Returns: what the operation has done, such as `Looked up uses`."""
+    """Returns: what the operation has done, such as `Looked up references`."""
     return _(_VERBS.get(operation, gettext_noop("Asked about code")))

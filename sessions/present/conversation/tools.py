@@ -243,7 +243,7 @@ def _invalid(call: Call) -> Looks:
 
 def _batch(call: Call) -> Looks:
     count, left_out = (number_of(call.metadata, key) or 0 for key in ("totalCalls", "leftOut"))
-    numbers = _("%(count)s not made") % {"count": left_out} if left_out else ""
+    numbers = _("%(count)s not run") % {"count": left_out} if left_out else ""
     body = plain(call) if call.failed else None
     return Looks(
         _("Batch"),

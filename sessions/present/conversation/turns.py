@@ -172,7 +172,7 @@ def _divider(rows: TurnRows) -> Divider | None:
 def _author(prompt: Message | None) -> str:
     if prompt is None:
         return _("Agent")
-    return prompt.author.display_name if prompt.author else _("Somebody")
+    return prompt.author.display_name if prompt.author else _("Someone")
 
 
 def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:

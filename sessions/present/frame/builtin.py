@@ -8,17 +8,17 @@ from django.utils.translation import gettext_noop
 DESCRIPTIONS = frozenset(
     {
         gettext_noop("Reads, edits and runs code in the project."),
-        gettext_noop("Reads and plans; changes nothing."),
+        gettext_noop("Reads and plans without changing anything."),
         gettext_noop(
-            "Finds things in the code without changing anything. Say how thorough it shall be: "
-            "quick, medium or very thorough."
+            "Finds things in the code without changing anything. Say how thorough it should "
+            "be: quick, medium or very thorough."
         ),
         gettext_noop(
-            "Works on a task of several steps by itself, beside other agents. For research and "
-            "changes that need no conversation."
+            "Works on a task with several steps on its own, alongside other agents. For "
+            "research and changes that need no conversation."
         ),
         gettext_noop("Write or improve the AGENTS.md of this repository."),
-        gettext_noop("Review changes: what is uncommitted, a commit, a branch or what you name."),
+        gettext_noop("Review changes: uncommitted work, a commit, a branch or what you name."),
     }
 )
 

@@ -115,12 +115,12 @@ def model_choices(
     favourites = _names(user, FAVOURITES)
     groups, shown = list[ChoiceGroup](), set[str]()
     if chosen not in offers and (off := load_off(project, chosen)):
-        detail = _("An admin can switch it on again. Choose another one to go on.")
+        detail = _("An admin can turn it on again. Choose another one to continue.")
         choice = Choice(chosen, off, detail, find=off.lower(), selected=True, blocked=True)
-        groups.append(ChoiceGroup(_("Switched off for this team"), [choice]))
+        groups.append(ChoiceGroup(_("Turned off for this team"), [choice]))
     for label, names in (
-        (_("Favourites"), favourites),
-        (_("Used last"), _names(user, RECENT)[:MAX_RECENT]),
+        (_("Favorites"), favourites),
+        (_("Recently used"), _names(user, RECENT)[:MAX_RECENT]),
     ):
         first = [offers[name] for name in names if name in offers and name not in shown]
         shown |= {one.ref for one in first}
@@ -173,7 +173,7 @@ def _status(offer: Offer) -> list[str]:
     if offer.is_keyless:
         is_signed_out = row is not None and row.credential is not None
         lacks = _("Signed out") if is_signed_out else _("No key")
-        found.append(_("Not complete") if offer.provider.missing else lacks)
+        found.append(_("Incomplete") if offer.provider.missing else lacks)
     return found
 
 
@@ -196,9 +196,9 @@ def variant_choices(offers: Iterable[Offer], model: str, chosen: str) -> list[Ch
     """How long a model thinks; nothing for one that has no say in it."""
     names = next((variants_of(one.model) for one in offers if one.ref == model), [])
     details = {
-        "": _("What its provider takes for granted"),
+        "": _("The provider's default"),
         "low": _("Quick and cheap"),
-        "high": _("Thorough, slower and dearer"),
+        "high": _("Thorough, but slower and more expensive"),
     }
     rows = [
         Choice(

@@ -27,9 +27,9 @@ from sessions.wire import to_ms
 from teams.models import Team, User
 
 _PLACES = (
-    ("", gettext_lazy("Usual place")),
+    ("", gettext_lazy("Project default")),
     ("own", gettext_lazy("Own worktree")),
-    ("project", gettext_lazy("Project's folder")),
+    ("project", gettext_lazy("Project folder")),
 )
 
 
@@ -164,7 +164,7 @@ def start_composer(
         draft,
         url=reverse("sessions:start", kwargs={"team": team.slug}),
         key="new" if choose else chosen.pk,
-        placeholder=_("What shall the agent do?"),
+        placeholder=_("What should the agent do?"),
         projects=options if choose else options[:1],
     )
     places = [Option(value, str(label), value == draft.place) for value, label in _PLACES]
@@ -249,9 +249,9 @@ def _offers(
 
 
 def _off(project: Project, name: str) -> Reason:
-    text = _("%(model)s is switched off for this team.") % {"model": name}
+    text = _("%(model)s is turned off for this team.") % {"model": name}
     url = reverse("providers:models", kwargs={"team": project.team.slug})
-    return Reason(text, url, _("Switch it on"), of_model=True)
+    return Reason(text, url, _("Turn it on"), of_model=True)
 
 
 def _groups(offers: list[Offer], chosen: str) -> list[OptionGroup]:
@@ -262,8 +262,8 @@ def _groups(offers: list[Offer], chosen: str) -> list[OptionGroup]:
         group.options.append(option)
     if chosen not in {one.ref for one in offers} and chosen:
         # It stays chosen until somebody takes another one: nothing is changed behind their back.
-        option = Option(chosen, _("Switched off: %(model)s") % {"model": chosen}, True)
-        groups[""] = OptionGroup(_("Switched off for this team"), [option])
+        option = Option(chosen, _("Turned off: %(model)s") % {"model": chosen}, True)
+        groups[""] = OptionGroup(_("Turned off for this team"), [option])
     return list(groups.values())
 
 

@@ -31,14 +31,14 @@ def remedy_for(team: Team, provider: Provider, *, back: str) -> Remedy:
     row, slug = provider.account, {"team": team.slug}
     name = {"provider": provider.name}
     if provider.missing:
-        text = _("%(provider)s is not set up completely.") % name
+        text = _("The setup of %(provider)s is not complete.") % name
         place = {**slug, "provider": provider.id}
         is_of_team = row is not None and row.team_id is not None
         url = reverse("providers:provider" if is_of_team else "providers:account_new", kwargs=place)
-        return Remedy(text, url, _("Complete it"))
+        return Remedy(text, url, _("Complete the setup"))
     is_signed_out = row is not None and row.credential is not None
-    text = _("The sign-in to %(provider)s has ended.") if is_signed_out else _no_key()
-    action = _("Sign in again") if is_signed_out else _("Add one")
+    text = _("The sign-in to %(provider)s has expired.") if is_signed_out else _no_key()
+    action = _("Sign in again") if is_signed_out else _("Add a key")
     if known_provider(provider.id) is None:
         url = f"{reverse('providers:keys', kwargs=slug)}#key-of-{provider.id}"
         return Remedy(text % name, url, action)

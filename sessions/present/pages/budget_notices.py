@@ -45,14 +45,14 @@ def share_text(standing: Standing, *, of: str = "") -> str:
     }
     if standing.is_team:
         text = _(
-            "%(percent)s %% of the team's budget of this month is spent: %(spent)s of %(limit)s."
+            "%(percent)s %% of the team's budget for this month is spent: %(spent)s of %(limit)s."
         )
     elif of:
         text = _(
-            "%(percent)s %% of %(name)s's budget of this month is spent: %(spent)s of %(limit)s."
+            "%(percent)s %% of %(name)s's budget for this month is spent: %(spent)s of %(limit)s."
         )
     else:
-        text = _("%(percent)s %% of your budget of this month is spent: %(spent)s of %(limit)s.")
+        text = _("%(percent)s %% of your budget for this month is spent: %(spent)s of %(limit)s.")
     return text % values
 
 

@@ -17,22 +17,22 @@ from sessions.wire import to_ms
 
 State = Checkout.State
 _STATES = {
-    State.NEW: ("idle", gettext_noop("Made with the first turn")),
-    State.PREPARING: ("run", gettext_noop("Being made")),
+    State.NEW: ("idle", gettext_noop("Created with the first turn")),
+    State.PREPARING: ("run", gettext_noop("Being created")),
     State.READY: ("done", gettext_noop("Ready")),
-    State.FAILED: ("fail", gettext_noop("Could not be made")),
-    State.SHARED: ("idle", gettext_noop("In the project's folder")),
-    State.PARKED: ("queue", gettext_noop("Parked")),
+    State.FAILED: ("fail", gettext_noop("Could not be created")),
+    State.SHARED: ("idle", gettext_noop("In the project folder")),
+    State.PARKED: ("queue", gettext_noop("Rescued")),
     State.DROPPED: ("idle", gettext_noop("Dropped")),
 }
 _WORKING = {
-    Checkout.Job.LOOK: gettext_noop("Looking at the worktree"),
+    Checkout.Job.LOOK: gettext_noop("Checking the worktree"),
     Checkout.Job.COMMIT: gettext_noop("Committing"),
     Checkout.Job.MERGE: gettext_noop("Merging"),
     Checkout.Job.PUSH: gettext_noop("Pushing"),
-    Checkout.Job.DROP: gettext_noop("Dropping"),
+    Checkout.Job.DROP: gettext_noop("Removing"),
     Checkout.Job.RESTORE: gettext_noop("Restoring"),
-    Checkout.Job.BRANCH: gettext_noop("Making the branch"),
+    Checkout.Job.BRANCH: gettext_noop("Creating the branch"),
     Checkout.Job.DISCARD: gettext_noop("Deleting"),
 }
 

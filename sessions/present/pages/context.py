@@ -119,8 +119,8 @@ def load_context(session: Session, reader_id: int) -> ContextView:
 def _kinds(count: Count) -> list[Kind]:
     labels = (
         ("input", _("Input"), count.input),
-        ("cache-read", _("Cache, read"), count.cache_read),
-        ("cache-write", _("Cache, written"), count.cache_write),
+        ("cache-read", _("Cache read"), count.cache_read),
+        ("cache-write", _("Cache write"), count.cache_write),
         ("output", _("Output"), count.output),
         ("reasoning", _("Reasoning"), count.reasoning),
     )

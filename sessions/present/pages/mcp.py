@@ -26,15 +26,15 @@ from sessions.present.projects import labels_of, project_url
 from teams.models import Team
 
 _LEVELS = {
-    "server": gettext_noop("This server's"),
-    "team": gettext_noop("The team's"),
-    "project": gettext_noop("The project's"),
+    "server": gettext_noop("From this server"),
+    "team": gettext_noop("From the team"),
+    "project": gettext_noop("From the project"),
 }
 _CHIPS = {
     "connected": ("chip-done", gettext_noop("Connected")),
     "failed": ("chip-fail", gettext_noop("Failed")),
     "waiting": ("chip-ask", gettext_noop("Sign-in needed")),
-    "unasked": ("chip", gettext_noop("Not asked yet")),
+    "unasked": ("chip", gettext_noop("Not checked yet")),
     "off": ("chip", gettext_noop("Off")),
     "on": ("chip-done", gettext_noop("On")),
 }
@@ -153,7 +153,7 @@ def _with_programs(line: ServerLine, programs: Programs) -> ServerLine:
     if programs.is_accepted:
         return replace(line, programs=programs)
     # Whatever it said before: it is not started any more. The notice says why.
-    return replace(line, programs=programs, chip="chip-ask", state=_("To be accepted"), error="")
+    return replace(line, programs=programs, chip="chip-ask", state=_("Not accepted yet"), error="")
 
 
 def _accepted(

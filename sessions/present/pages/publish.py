@@ -244,7 +244,7 @@ def _request(
         return None, ""
     if not publishing.can_request:
         return None, _(
-            "To open pull requests from here the project needs a known forge and an access token."
+            "To open pull requests here, the project needs a known forge and an access token."
         )
     place, commits = Place.of(session), _commits(row)
     branches = [str(one) for one in list_of(row.survey, "branches")]
@@ -302,14 +302,14 @@ def _body(session: Session, commits: list[str], base_url: str) -> str:
 def _working(job: Checkout.Job) -> str:
     return {
         Job.NOTHING: "",
-        Job.LOOK: _("Looking at the files"),
+        Job.LOOK: _("Checking the files"),
         Job.COMMIT: _("Committing"),
         Job.PUSH: _("Pushing"),
-        Job.SWITCH: _("Making the branch"),
+        Job.SWITCH: _("Creating the branch"),
         Job.RENAME: _("Renaming the branch"),
         Job.REQUEST: _("Opening the pull request"),
         Job.MERGE: _("Merging"),
-    }.get(job, _("Something else is being done"))
+    }.get(job, _("Another operation is in progress"))
 
 
 def _missing(row: Checkout | None) -> str:
@@ -317,6 +317,6 @@ def _missing(row: Checkout | None) -> str:
         return ""
     if row.state in (State.NEW, State.PREPARING):
         return _(
-            "There is nothing to publish yet: the worktree is made when the first turn begins."
+            "There is nothing to publish yet. The worktree is created when the first turn starts."
         )
-    return _("There is nothing to publish: the worktree is not there.")
+    return _("There is nothing to publish, because the worktree is missing.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from sessions.forges.adapter import Checks, PullState
 from sessions.models import PullRequest, Session
@@ -66,7 +67,7 @@ _CHECK_LOOKS = {Checks.RUNNING: "run", Checks.PASSED: "done", Checks.FAILED: "fa
 
 def _states() -> dict[PullState, str]:
     return {
-        PullState.OPEN: _("Open"),
+        PullState.OPEN: pgettext("state of a pull request", "Open"),
         PullState.DRAFT: _("Draft"),
         PullState.MERGED: _("Merged"),
         PullState.CLOSED: _("Closed"),

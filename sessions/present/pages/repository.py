@@ -130,7 +130,10 @@ def _would(
         case Kind.SETTINGS:
             yield from _would_set(file, config, waiting)
         case Kind.TOOL:
-            yield _("be offered to agents and run in the sandbox, asked for under its own name")
+            yield _(
+                "be offered to agents and run in the sandbox, with permission requests under its "
+                "own name"
+            )
         case Kind.COMMAND:
             yield _("run its shell parts in the sandbox, under the rules for bash")
         case Kind.AGENT | Kind.MODE if agent is not None:

@@ -14,10 +14,10 @@ from sessions.present.place import Place
 from sessions.present.projects import project_url
 
 _WORKING = {
-    Checkout.Job.BRANCH: gettext_noop("Making the branch"),
+    Checkout.Job.BRANCH: gettext_noop("Creating the branch"),
     Checkout.Job.DISCARD: gettext_noop("Deleting"),
     Checkout.Job.RESTORE: gettext_noop("Restoring"),
-    Checkout.Job.DROP: gettext_noop("Parking"),
+    Checkout.Job.DROP: gettext_noop("Rescuing"),
 }
 
 

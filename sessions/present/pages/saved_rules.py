@@ -72,4 +72,4 @@ def _line(row: SavedRule, revoke_url: str) -> SavedLine:
 def _where(row: SavedRule) -> str:
     if row.session:
         return _("Only in “%(session)s”") % {"session": row.session.title}
-    return row.project.name if row.project else _("Every project of the team")
+    return row.project.name if row.project else _("All projects of the team")

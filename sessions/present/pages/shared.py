@@ -89,7 +89,7 @@ def load_shared(share: Share, *, before: int | None = None) -> Shared:
         earlier_url=f"{url}?before={earlier}" if earlier else "",
         newest_url=url if before is not None else "",
         running=bool(turns) and turns[-1].footer is None and before is None,
-        by=share.created_by.display_name if share.created_by else gettext("Somebody"),
+        by=share.created_by.display_name if share.created_by else gettext("Someone"),
         until=share.expires_at,
         public=share.scope == Share.Scope.PUBLIC,
         details=share.details,

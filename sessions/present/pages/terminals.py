@@ -89,10 +89,10 @@ def _ended(row: Terminal) -> str:
 
 def _why_not(access: SessionAccess) -> str:
     if not access.team.can(Role.MEMBER):
-        return _("A member of the team can open terminals here.")
+        return _("Team members can open terminals here.")
     limit = project_limits(access.project).terminals
     if limit == 0 or settings.TERMINALS_PER_PERSON == 0:
-        return _("Terminals are switched off here.")
+        return _("Terminals are turned off.")
     is_here = settings.EMBEDDED and access.project.host == settings.HOST_NAME
     report = probe() if is_here else None
     return report.sentence if report is not None and report.bubblewrap is None else ""

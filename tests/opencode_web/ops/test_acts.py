@@ -33,7 +33,7 @@ def test_stopping_a_turn_is_asked_for_and_recorded(
     entry = AuditEntry.objects.latest("id")
     assert (entry.action, entry.actor, entry.team) == ("operator.stopped_turn", root, team)
     assert (entry.target_id, entry.data) == (session.pk, {"reason": "It burns money"})
-    assert "is being stopped" in console.get("/ops/turns").content.decode()
+    assert "stopping" in console.get("/ops/turns").content.decode()
 
 
 def test_an_act_without_scripts_leads_back_to_the_list(console: Client, turn: Turn) -> None:
@@ -83,7 +83,7 @@ def test_a_worker_drains_and_takes_up_sessions_again(
     worker.refresh_from_db()
     assert worker.drain_since is not None
     assert worker.drain_by == root
-    assert "Take up sessions again…" in console.get(path, headers=FRAGMENT).content.decode()
+    assert "Stop draining…" in console.get(path, headers=FRAGMENT).content.decode()
     assert act(console, f"{path}/resume") == 200
     worker.refresh_from_db()
     assert worker.drain_since is None

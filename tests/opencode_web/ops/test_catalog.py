@@ -19,9 +19,9 @@ def test_the_bundled_catalog_has_its_source_and_date(
     page = console.get("/ops/catalog").content.decode()
     assert "models.dev" in page
     assert "8261" in page
-    assert "The server does not look for a newer catalog." in page
-    assert "It has an interface of its own" in page
-    assert "The catalog is the one that came with this version." in page
+    assert "The server does not check for a newer catalog." in page
+    assert "The API of this provider is not supported" in page
+    assert "This is the catalog that was shipped with this version." in page
 
 
 def test_changes_and_refusals_are_shown(console: Client, settings: Any, tmp_path: Path) -> None:

@@ -28,10 +28,10 @@ def globex(charlie: User) -> Team:
 def test_an_operator_assigns_and_reassigns_folders(
     console: Client, folder: Path, team: Team, globex: Team, root: User
 ) -> None:
-    assert "No folder is assigned to a team." in console.get("/ops/folders").content.decode()
+    assert "No folders are assigned yet." in console.get("/ops/folders").content.decode()
     sent = {"path": "shop", "team": team.pk, "reason": "New customer"}
     page = console.post("/ops/folders", sent, follow=True).content.decode()
-    assert f"{folder} belongs to Acme." in page
+    assert f"{folder} is assigned to Acme." in page
     row = TeamFolder.objects.get()
     assert (row.path, row.team, row.assigned_by) == (str(folder), team, root)
     to_globex = {"team": globex.pk, "reason": "Sold"}
@@ -66,7 +66,7 @@ def test_a_refused_reassignment_is_said_above_the_list(
     row = TeamFolder.objects.get()
     answer = console.post(f"/ops/folders/{row.pk}", {"team": team.pk, "reason": "x"})
     assert answer.status_code == 422
-    assert f"{folder} belongs to Acme already." in answer.content.decode()
+    assert f"{folder} is already assigned to Acme." in answer.content.decode()
 
 
 def test_nobody_else_assigns(client: Client, alice: User, team: Team, folder: Path) -> None:

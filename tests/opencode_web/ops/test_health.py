@@ -40,7 +40,7 @@ def test_a_redis_that_is_away_is_named_without_its_address(console: Client, sett
     (service,) = [one for one in answer.context["health"].services if one.name == "Redis"]
     assert service.problem == "ConnectionError"
     text = answer.content.decode()
-    assert "No answer" in text
+    assert "No response" in text
     assert "hunter2" not in text
 
 

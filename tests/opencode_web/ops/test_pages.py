@@ -121,7 +121,7 @@ def test_the_overview_counts(
 def test_the_overview_says_when_nobody_takes_up_sessions(
     console: Client, worker: ServerProcess
 ) -> None:
-    sentence = "No worker takes up sessions"
+    sentence = "No worker accepts sessions"
     assert sentence not in text_of(console, "/ops/")
     worker.drain_since = timezone.now()
     worker.save()
@@ -154,7 +154,7 @@ def test_a_worker_names_some_of_its_turns(console: Client, turn: Turn) -> None:
         turn(worker="a:busy", silent_s=age)
     (shown,) = console.get("/ops/workers").context["processes"]
     assert (len(shown.turns), shown.others) == (5, 2)
-    assert "2 further turns" in text_of(console, "/ops/workers")
+    assert "2 more turns" in text_of(console, "/ops/workers")
 
 
 def test_queues_say_how_long_the_oldest_waits(

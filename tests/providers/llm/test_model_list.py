@@ -210,7 +210,7 @@ async def test_a_server_that_does_not_answer_may_be_asked_again() -> None:
 
 async def test_a_server_without_a_list_says_what_to_do() -> None:
     model = model_of("@ai-sdk/openai-compatible", "a", "any", base_url="https://a.example/wrong")
-    with pytest.raises(RefusedRequest, match="no list of models"):
+    with pytest.raises(RefusedRequest, match="No model list"):
         await listed(model, bearer("https://a.example/v1/models"))
 
 

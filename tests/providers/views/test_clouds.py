@@ -63,7 +63,7 @@ def test_a_wrong_setting_is_said_at_its_field_and_no_secret_shown(
 ) -> None:
     answer = admin.post(url("account_new", "amazon-bedrock"), {"region": "US East", **AWS})
     assert answer.status_code == 422
-    assert "it looks like us-east-1" in answer.context["form"].errors["region"][0]
+    assert "such as us-east-1" in answer.context["form"].errors["region"][0]
     assert not any(value in answer.content.decode() for value in AWS.values())
     assert not ProviderConfig.objects.exists()
 
@@ -83,13 +83,13 @@ def test_what_is_still_missing_is_said_everywhere(
         connection={"project": "my-project-123"},
     )
     page = admin.get(url("provider", "google-vertex")).content.decode()
-    assert "Until then no menu offers the models of Vertex." in page
+    assert "Until then, the models of Vertex cannot be chosen." in page
     keys = admin.get(url("keys")).content.decode()
     assert "<dd>Location</dd>" in keys
-    assert "Not complete" in keys
+    assert "Incomplete" in keys
     rows = client_for(bob).get(url("models")).content.decode()
-    assert "still missing: Location" in rows
-    assert "Not complete" in rows
+    assert "missing: Location" in rows
+    assert "Incomplete" in rows
 
 
 def test_an_account_is_completed_on_its_page(team: Team, admin: Client) -> None:
@@ -97,13 +97,13 @@ def test_an_account_is_completed_on_its_page(team: Team, admin: Client) -> None:
     assert "Key missing" in admin.get(url("models")).content.decode()
     sent = {"connection-region": "us-east-1", **SECRETS}
     page = admin.post(url("provider_connection", "amazon-bedrock"), sent, follow=True)
-    assert "Amazon Bedrock is saved." in page.content.decode()
+    assert "Amazon Bedrock saved." in page.content.decode()
     row = ProviderConfig.objects.get(team=team)
     assert row.connection == {"region": "us-east-1"}
     assert set(pick_credential(row).secrets) == set(AWS)
     rows = admin.get(url("models")).content.decode()
     assert "Key missing" not in rows
-    assert "Not complete" not in rows
+    assert "Incomplete" not in rows
 
 
 def test_the_page_shows_the_place_and_never_the_keys(team: Team, admin: Client) -> None:
@@ -144,7 +144,7 @@ def test_what_the_json_settings_say_of_an_account_is_told(team: Team, admin: Cli
     team.config = {"provider": {"amazon-bedrock": {"options": {"region": "us-east-1"}}}}
     team.save()
     page = admin.get(url("provider", "amazon-bedrock")).content.decode()
-    assert "what they say counts: Region." in page
+    assert "take precedence: Region." in page
 
 
 def test_a_provider_with_a_key_alone_has_no_account(team: Team, admin: Client) -> None:
@@ -166,7 +166,7 @@ def test_a_test_goes_to_the_account_with_its_keys(
     monkeypatch.setattr(key_tests, "probe", ask)
     sent = {"model": "anthropic.claude-sonnet-4-5-20250929-v1:0"}
     page = admin.post(url("provider_test", "amazon-bedrock"), sent).content.decode()
-    assert "answered." in page
+    assert "responded." in page
     request = build(asked[0], route_of(asked[0]))
     assert request.url.host == "bedrock-runtime.eu-central-1.amazonaws.com"
     assert AWS["accessKeyId"] in request.headers["authorization"]
@@ -195,7 +195,7 @@ def test_an_account_that_an_address_asks_for_is_completed_on_its_page(
     page = admin.post(
         address, {"connection-SNOWFLAKE_ACCOUNT": "acme-x1"}, follow=True
     ).content.decode()
-    assert "is saved." in page
+    assert "saved." in page
     assert "Still missing" not in page
     row = ProviderConfig.objects.get(team=team)
     assert row.connection == {"SNOWFLAKE_ACCOUNT": "acme-x1"}
@@ -205,5 +205,5 @@ def test_an_account_that_an_address_asks_for_is_completed_on_its_page(
 def test_an_account_without_a_secret_is_not_set_up(team: Team, admin: Client) -> None:
     answer = admin.post(url("account_new", "amazon-bedrock"), {"region": "eu-central-1"})
     assert answer.status_code == 422
-    assert "Give the key of the account" in answer.content.decode()
+    assert "Enter the account&#x27;s key" in answer.content.decode()
     assert not ProviderConfig.objects.exists()

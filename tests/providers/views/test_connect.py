@@ -145,7 +145,7 @@ def test_a_server_is_asked_for_its_models_and_one_of_them_for_a_token(
         assert 'hx-trigger="load, submit"' in listed
         tested = admin.post(check, {"step": "call", "model": "llama4"}, headers=HTMX)
     page = tested.content.decode()
-    assert "llama4 answered." in page
+    assert "llama4 responded." in page
     next_page = f"{reverse('sessions:default_model', kwargs={'team': 'acme'})}?model=gpu%2Fllama4"
     assert f'href="{next_page}"' in page
     row = ProviderConfig.objects.get(team=team)
@@ -171,7 +171,7 @@ def test_a_failed_call_says_why_and_can_be_tried_with_another_model(
         admin.post(url("server_new"), {"base_url": address, "key": KEY, "name": "GPU"})
         actions.pick_models(ProviderConfig.objects.get(), actor=None, models={"gone": {}})
         page = admin.post(url("check", "gpu"), {"step": "call", "model": "gone"}).content.decode()
-    assert "gone did not answer" in page
+    assert "gone did not respond" in page
     assert "Test again" in page
     assert "Continue" not in page
 
@@ -267,7 +267,7 @@ def test_own_pages_take_the_same_queries_for_many_accounts(
 def test_a_person_names_no_host(team: Team, client_for: ClientFor, bob: User) -> None:
     browser = client_for(bob)
     page = browser.get(mine("choose"), {"q": "databricks"}).content.decode()
-    assert "It has an address of its own. Ask an admin." in page
+    assert "Needs a custom address. Ask an admin." in page
     sent = {"key": KEY, "DATABRICKS_HOST": "evil.example.com"}
     assert browser.post(mine("account_new", provider="databricks"), sent).status_code == 422
     assert not ProviderConfig.objects.exists()
@@ -296,7 +296,7 @@ def test_an_operator_shares_an_account_with_some_teams(team: Team, operator: Cli
     operator.post(of_instance("account_new", provider="openai"), {"key": KEY})
     row = ProviderConfig.objects.get(team=None, owner=None)
     page = operator.get(of_instance("provider", provider="openai")).content.decode()
-    assert "Who can use it" in page
+    assert "Available to" in page
     place = of_instance("provider_share", provider="openai")
     operator.post(place, {"for": "some", "team": team.pk})
     row.refresh_from_db()
@@ -337,5 +337,5 @@ def test_admins_say_where_members_may_use_own_accounts(
     assert team.own_accounts == "team"
     page = client_for(bob).get(url("models")).content.decode()
     assert 'name="policy"' not in page
-    assert "At providers that the team uses" in page
+    assert "With providers used by the team" in page
     assert admin.post(url("own_accounts"), {"policy": "always"}).status_code == 404

@@ -42,7 +42,7 @@ def test_each_key_is_told_with_who_set_it_and_what_it_is_for(
     assert "•••• 1234" in page
     assert "set by Alice on" in page
     assert "and 2 more" in page
-    assert "models, 6 switched on" in page
+    assert "models, 6 on" in page
     assert f'href="{url("provider", "openai")}#provider-models">Choose models</a>' in page
     assert "Not tested" in page
     assert "a-new-key" not in page
@@ -52,15 +52,15 @@ def test_each_key_is_told_with_who_set_it_and_what_it_is_for(
 
 def test_a_team_without_providers_is_shown_the_way(team: Team, admin: Client) -> None:
     page = admin.get(url("keys")).content.decode()
-    assert "nothing to have a key for" in page
+    assert "No provider is connected yet" in page
     assert url("choose") in page
 
 
 def test_a_team_with_the_scripted_demo_only_needs_no_key(team: Team, admin: Client) -> None:
     actions.create_demo(team, actor=None)
     page = admin.get(url("keys")).content.decode()
-    assert "No provider here needs a key." in page
-    assert "nothing to have a key for" not in page
+    assert "None of the providers needs a key." in page
+    assert "No provider is connected yet" not in page
     assert url("choose") in page
 
 
@@ -69,7 +69,7 @@ def test_a_missing_key_is_said_and_stored(team: Team, admin: Client) -> None:
     assert "Key missing" in admin.get(url("keys")).content.decode()
     response = admin.post(url("provider_key", "openai"), {"key": KEY}, follow=True)
     page = response.content.decode()
-    assert "The key of OpenAI is stored. Test it below." in page
+    assert "Key of OpenAI saved. Test it below." in page
     assert response.redirect_chain[-1][0].endswith("/settings/keys#key-of-openai")
     assert "Key missing" not in page
     row.refresh_from_db()
@@ -81,9 +81,9 @@ def test_a_key_is_removed_after_saying_what_breaks(team: Team, admin: Client, ad
     actions.pick_models(row, actor=adam, models={"gpt-5": {}})
     place = url("credential_remove", "openai", credential=Credential.objects.get().pk)
     asked = admin.get(place).content.decode()
-    assert "no session can go on with these models: GPT-5." in asked
+    assert "sessions cannot use these models: GPT-5." in asked
     page = admin.post(place, follow=True).content.decode()
-    assert "The key of OpenAI is removed." in page
+    assert "Key of OpenAI removed." in page
     assert "Key missing" in page
     assert not Credential.objects.exists()
     assert AuditEntry.objects.filter(data__key="removed").exists()
@@ -94,9 +94,9 @@ def test_the_last_test_is_kept_until_the_key_is_another(
 ) -> None:
     row = make_openai(team)
     actions.record_test(row, actor=adam, error=None)
-    assert "it answered, " in admin.get(url("keys")).content.decode()
+    assert "successful, " in admin.get(url("keys")).content.decode()
     actions.record_test(row, actor=adam, error=AuthError("no", status_code=401))
-    assert "the key was refused, " in admin.get(url("keys")).content.decode()
+    assert "the key was rejected, " in admin.get(url("keys")).content.decode()
     actions.set_key(row, actor=adam, key="a-new-key-abcd1234")
     assert "none with this key" in admin.get(url("keys")).content.decode()
 
@@ -127,7 +127,7 @@ def test_a_test_makes_one_real_request(
         make_provider(team, kind, base_url=server.base_url, key=KEY)
         page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
         [request] = server.requests
-    assert "m1 answered." in page
+    assert "m1 responded." in page
     assert request.path == path
     assert request.json["model"] == "m1"
     assert KEY in str(request.headers)
@@ -140,7 +140,7 @@ def test_a_failed_test_says_why_in_words(team: Team, admin: Client) -> None:
     with OpenAIServer([reply]) as server:
         make_provider(team, base_url=server.base_url, key=KEY)
         page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
-    assert "m1 did not answer (status 401)" in page
+    assert "m1 did not respond (status 401)" in page
     assert "Incorrect API key: •••" in page
     assert KEY not in page
     assert AuditEntry.objects.get(action="provider.tested").data["outcome"] == "AuthError"
@@ -152,14 +152,14 @@ def test_a_server_that_is_down_is_said_in_words(team: Team, admin: Client) -> No
     make_provider(team, base_url=base_url)
     page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
     assert "The provider does not answer" in page
-    assert "It may work later." in page
+    assert "Try again later." in page
 
 
 def test_the_demo_has_no_key_and_no_test(team: Team, admin: Client, adam: User) -> None:
     actions.create_demo(team, actor=adam)
     page = admin.get(url("provider", "demo")).content.decode()
     assert "plays a script" in page
-    assert "Set and test the key" not in page
+    assert "Set and test key" not in page
     assert admin.post(url("provider_test", "demo"), {"model": "tour"}).status_code == 422
 
 
@@ -176,7 +176,7 @@ def test_a_test_is_reserved_and_counted_like_any_call(team: Team, admin: Client)
         row.picked = {"m1": PRICED}
         row.save()
         page = admin.post(url("provider_test", "own"), {"model": "m1"})
-        assert "m1 answered." in page.content.decode()
+        assert "m1 responded." in page.content.decode()
         entry = UsageEntry.objects.get()
         assert (entry.cost, entry.basis, entry.output) == (Decimal("0.23"), "counted", 2)
         budget(team, admin, "1")
@@ -247,7 +247,7 @@ def test_an_answer_to_a_test_that_counts_nothing_counts_its_bound(
         row = make_provider(team, base_url=server.base_url, key=KEY)
         actions.pick_models(row, actor=None, models={"m1": PRICED})
         page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
-    assert "m1 answered." in page
+    assert "m1 responded." in page
     assert UsageEntry.objects.get().basis == "bound"
 
 
@@ -257,7 +257,7 @@ def test_an_answer_to_a_test_is_not_read_without_end(team: Team, admin: Client) 
         row = make_provider(team, base_url=server.base_url, key=KEY)
         actions.pick_models(row, actor=None, models={"m1": PRICED})
         page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
-    assert "m1 answered." in page
+    assert "m1 responded." in page
     assert UsageEntry.objects.get().basis == "bound"
 
 
@@ -290,7 +290,7 @@ def test_an_account_has_several_keys_and_loses_one(team: Team, admin: Client) ->
     assert "Night" in page
     newest = row.credentials.latest("pk")
     place = url("credential_remove", "openai", credential=newest.pk)
-    assert "The other keys of the account stay." in admin.get(place).content.decode()
+    assert "other keys are kept." in admin.get(place).content.decode()
     admin.post(place)
     assert [one.last4 for one in row.credentials.all()] == ["9876"]
     assert admin.get(place).status_code == 404

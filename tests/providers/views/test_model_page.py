@@ -41,7 +41,7 @@ def test_a_model_is_told_with_all_that_is_known_of_it(team: Team, admin: Client)
     for said in ("openai/gpt-5", "400k tokens", "128k tokens", "image, text", "2025-08-07"):
         assert said in page
     assert "$1.25" in page
-    assert "Usual price" in page
+    assert "Standard price" in page
     assert "reasoningEffort" in page
     assert "Use as default" in page
 
@@ -109,7 +109,7 @@ def test_a_wrong_fact_comes_back_with_the_form(team: Team, admin: Client) -> Non
     place = page_of("openai", "gpt-5")
     answer = admin.post(place, facts(admin, place, output_price=None))
     assert answer.status_code == 422
-    assert "Give both prices, or neither." in answer.content.decode()
+    assert "Enter both prices or neither." in answer.content.decode()
 
 
 def test_options_are_an_object(team: Team, admin: Client) -> None:
@@ -177,9 +177,9 @@ def test_the_models_of_a_team_are_listed_and_searched(
     assert "openai/gpt-5-mini" in read
     assert page_of("openai", "gpt-5-mini") not in read
     thinking = admin.get(url("models"), {"q": "gpt-4.1 thinking"}).content.decode()
-    assert "No model matches" in thinking
+    assert "No models match" in thinking
     assert "gpt-4.1" in admin.get(url("models"), {"q": "gpt-4.1 images"}).content.decode()
-    assert "No model matches “zebra”." in admin.get(url("models"), {"q": "zebra"}).content.decode()
+    assert "No models match “zebra”." in admin.get(url("models"), {"q": "zebra"}).content.decode()
 
 
 def test_the_page_of_a_model_takes_few_queries(

@@ -121,7 +121,7 @@ def test_a_key_that_is_missing_is_said(team: Team, admin: Client) -> None:
     assert "Paste the key of your account." in page.content.decode()
     make_openai(team, key="")
     page = admin.get(url("provider", "openai"))
-    assert "no menu offers the models of OpenAI" in page.content.decode()
+    assert "the models of OpenAI cannot be chosen" in page.content.decode()
     answer = admin.post(url("account_new", "openai"), {"key": KEY})
     assert answer.headers["location"] == url("check", "openai")
     assert pick_credential(ProviderConfig.objects.get(team=team)).key.reveal() == KEY
@@ -265,7 +265,7 @@ def test_half_a_price_is_refused(team: Team, admin: Client, given: str, missing:
     half = admin.post(url("model_add", "own"), fields | {f"model-{given}": "0.5"})
     assert half.status_code == 422
     errors = half.context["model_form"].errors
-    assert errors == {missing: ["Give both prices, or neither."]}
+    assert errors == {missing: ["Enter both prices or neither."]}
     whole = fields | {"model-input_price": "0.5", "model-output_price": "0"}
     assert admin.post(url("model_add", "own"), whole).status_code == 302
     row.refresh_from_db()

@@ -55,7 +55,7 @@ def test_who_is_denied_reads_so(
 ) -> None:
     client.force_login(alice)
     answer = client.get(path_of(gitlab.deny(begin(team, alice).url)), follow=True)
-    assert "denied at the provider" in answer.content.decode()
+    assert "provider denied" in answer.content.decode()
     assert not Credential.objects.exists()
 
 

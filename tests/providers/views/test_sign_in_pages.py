@@ -84,7 +84,7 @@ def test_a_refusal_at_the_provider_is_told(team: Team, admin: Client, github: Gi
     github.clock += 9
     make_due(attempt)
     page = admin.get(url("sign_in", attempt=attempt.pk), headers=HTMX).content.decode()
-    assert "The sign-in was denied at the provider." in page
+    assert "The provider denied the sign-in." in page
     assert "Try again" in page
 
 
@@ -94,7 +94,7 @@ def test_the_address_of_the_browser_is_pasted(
     browser = client_for(bob)
     attempt = begin(browser, mine("sign_in_begin", provider="openai"), "browser")
     page = browser.get(mine("sign_in", attempt=attempt.pk)).content.decode()
-    assert "page on localhost that cannot be reached" in page
+    assert "page on localhost that does not load" in page
     place = mine("sign_in_finish", attempt=attempt.pk)
     wrong = browser.post(place, {"pasted": "http://localhost:1455/?code=x"}, headers=HTMX)
     assert wrong.status_code == 422
@@ -111,7 +111,7 @@ def test_a_sign_in_is_given_up(team: Team, admin: Client, openai: OpenAIServer) 
     answer = admin.post(url("sign_in_cancel", attempt=attempt.pk))
     assert answer.headers["location"] == url("account_new", "openai")
     page = admin.get(url("sign_in", attempt=attempt.pk)).content.decode()
-    assert "The sign-in is cancelled." in page
+    assert "Sign-in canceled." in page
 
 
 def test_a_sign_in_runs_out(team: Team, admin: Client, github: GitHubServer) -> None:
@@ -119,7 +119,7 @@ def test_a_sign_in_runs_out(team: Team, admin: Client, github: GitHubServer) -> 
     past = timezone.now() - timedelta(seconds=1)
     SignInAttempt.objects.filter(pk=attempt.pk).update(expires_at=past)
     page = admin.get(url("sign_in", attempt=attempt.pk), headers=HTMX).content.decode()
-    assert "took too long and has expired" in page
+    assert "took too long and expired" in page
 
 
 def test_an_answer_that_cannot_be_used_comes_back_with_the_form(
@@ -163,4 +163,4 @@ def test_a_sign_in_that_has_ended_is_said_with_the_way_to_another(
     assert "Signed out" in page
     assert f'href="{url("account_new", "openai")}">Sign in again</a>' in page
     assert "Signed out" in admin.get(url("models")).content.decode()
-    assert "The sign-in has ended." in admin.get(url("provider", "openai")).content.decode()
+    assert "The sign-in has expired." in admin.get(url("provider", "openai")).content.decode()

@@ -90,8 +90,8 @@ def spend(session: Session) -> None:
 
 
 CLOSED = [
-    (archive, "This session is archived. Bring it back to write to it."),
-    (lose_files, "The files of shop are not there: the agent cannot work."),
+    (archive, "This session is archived. Unarchive it to send messages."),
+    (lose_files, "The files of shop are missing, so the agent cannot work."),
     (spend, "Team budget reached"),
 ]
 

@@ -153,7 +153,9 @@ def test_an_unknown_one_is_answered_with_those_there_are(access: SessionAccess) 
 
 def test_one_for_an_agent_that_is_gone_says_so(access: SessionAccess) -> None:
     access.project.config = {"command": {"a": {"template": "x", "agent": "gone"}}}
-    with pytest.raises(Invalid, match=r'for the agent "gone", which is not here\. Agents: build,'):
+    with pytest.raises(
+        Invalid, match=r'needs the agent "gone", which is not available here\. Agents:'
+    ):
         call(access, "a")
 
 

@@ -135,7 +135,7 @@ def test_a_team_may_use_what_is_inside_its_folder_and_not_what_is_around_it(
     assign(worktrees / "a" / "b", team)
     refusal(alice, team, "a")
     add(alice, team, "a/b/c")
-    with pytest.raises(Conflict, match="belongs to a project already"):
+    with pytest.raises(Conflict, match="already belongs to a project"):
         add(alice, team, "a/b")
     assert TeamFolder.objects.count() == 1
 
@@ -179,7 +179,7 @@ def make_admin(team: Team) -> User:
 def test_a_refused_project_assigns_nothing(team: Team, root: User, worktrees: Path) -> None:
     (worktrees / "plain").mkdir()
     add_member(team, root, Role.MEMBER)
-    with pytest.raises(Invalid, match="not a git repository"):
+    with pytest.raises(Invalid, match="not a Git repository"):
         create_project_from_folder(access_team(root, team.pk), path="plain")
     assert not TeamFolder.objects.exists()
 
@@ -236,7 +236,7 @@ def test_a_deleted_teams_folder_waits_for_an_operator(
 def test_the_command_assigns(team: Team, globex: Team, shop: Path) -> None:
     out = io.StringIO()
     call_command("assign_folder", "shop", "--team", "acme", stdout=out)
-    assert out.getvalue() == f"{shop} belongs to acme.\n"
+    assert out.getvalue() == f"{shop} is assigned to acme.\n"
     call_command("assign_folder", str(shop), "--team", "globex", stdout=out)
     assert TeamFolder.objects.get().team == globex
     for arguments in (["none", "--team", "acme"], ["shop", "--team", "none"]):

@@ -38,7 +38,7 @@ def test_a_text_is_changed_by_who_saw_what_it_was(alice: User, session: Session)
     access = session_access(alice, session)
     row = change_input(access, id_, revision=0, text="two")
     assert (own_text(row), row.revision, row.edited_by) == ("two", 1, None)
-    with pytest.raises(Conflict, match="in the meantime") as refused:
+    with pytest.raises(Conflict, match="Someone else has changed") as refused:
         change_input(access, id_, revision=0, text="three")
     assert refused.value.data == {"revision": 1}
     assert waiting(session) == ["two"]
@@ -152,7 +152,7 @@ def test_an_order_names_exactly_what_waits(alice: User, session: Session) -> Non
     one, two = queue(alice, session, "one", "two")
     access = session_access(alice, session)
     for ids in ([two], [two, one, "msg_x"], [one, one, two]):
-        with pytest.raises(Conflict, match="Look at the list again"):
+        with pytest.raises(Conflict, match="The queue has changed"):
             reorder_inputs(access, ids)
     assert [row.pk for row in reorder_inputs(access, [two, one])] == [two, one]
     queue(alice, session, "three")

@@ -78,7 +78,7 @@ def test_the_card_shows_the_folder_a_command_runs_in(session: Session) -> None:
 
 def test_the_card_says_whose_rule_asks(session: Session) -> None:
     shown = card(session, ask(session, []))
-    assert "Asked for by the settings of the team (bash: make *)" in shown
+    assert "Required by the settings of the team (bash: make *)" in shown
 
 
 def is_allowed(session: Session) -> bool:

@@ -138,7 +138,7 @@ def test_a_folder_that_is_no_repository_is_made_one_only_when_asked(
 ) -> None:
     (worktrees / "shop").mkdir()
     (worktrees / "shop" / "a").write_text("a")
-    with pytest.raises(Invalid, match="not a git repository") as caught:
+    with pytest.raises(Invalid, match="not a Git repository") as caught:
         projects.create_project_from_folder(access, path=str(worktrees / "shop"))
     assert caught.value.data == {"field": "init"}
     assert not (worktrees / "shop" / ".git").exists()

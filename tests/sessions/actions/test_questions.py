@@ -69,7 +69,7 @@ def test_answers_fit_the_questions(story: Story, alice: User, session: Session) 
     many = QuestionRequest.objects.get(pk=id_)
     access = session_access(alice, session)
     for answers, said in (
-        ([["A"], ["B"]], "fewer questions than answers"),
+        ([["A"], ["B"]], "more answers than questions"),
         ([["x" * 10_001]], "at most 10,000"),
         ([["A"] * 51], "Too many"),
     ):

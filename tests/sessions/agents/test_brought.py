@@ -217,7 +217,7 @@ def test_trust_is_for_the_files_that_were_seen(project: Project, write: Write, a
     access = access_project(authenticate_user(adam), project.pk)
     seen = project_config(project).brought.digest
     write("agent/review.md", LOOSE + "more")
-    with pytest.raises(Conflict, match="have changed since you looked"):
+    with pytest.raises(Conflict, match="files have changed"):
         trust_repository(access, digest=seen)
     assert not RepositoryTrust.objects.exists()
 

@@ -175,7 +175,7 @@ async def test_a_binary_file_with_a_secret_is_refused_and_another_is_not(files: 
     for route in ("/file/content", "/api/fs/read/data.bin"):
         answer = await files.ask(route, path="data.bin")
         assert answer.status_code == 403
-        assert "data.bin holds a secret of the project" in answer.content.decode()
+        assert "data.bin contains a secret of the project" in answer.content.decode()
     clean = await files.get("/file/content", path="clean.bin")
     assert base64.b64decode(clean["content"]) == b"\0\1clean"
 

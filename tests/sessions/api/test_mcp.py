@@ -54,7 +54,7 @@ def test_a_server_is_added_changed_and_removed(
         ("apply", {"command": ["x"]}, "built-in tools begin with"),
         ("x" * 60, {"command": ["x"]}, "longer than 40"),
         ("", {"command": ["x"]}, "empty"),
-        ("a\u202eb", {"command": ["x"]}, "cannot be seen"),
+        ("a\u202eb", {"command": ["x"]}, "invisible characters"),
         ("shop", {"command": "serve"}, "config.command"),
         ("shop", {"command": ["x"], "timeout": 0}, "config.timeout"),
     ],
@@ -106,7 +106,7 @@ def test_settings_name_no_server_that_could_not_be_shown(
     patch = {"mcp": {name: SERVER}}
     answer = connect(alice).patch("/config", patch, content_type="application/json")
     assert answer.status_code == 400
-    assert "Its name is longer" in answer.json()["data"]["message"]
+    assert "Its name is empty, longer" in answer.json()["data"]["message"]
     # One of an older version does not keep other settings from being saved.
     project.config = patch
     project.save()

@@ -300,5 +300,5 @@ async def test_a_prompt_over_the_limit_is_refused_with_a_reason(
         answer = await client.post(f"/session/{session.pk}/{route}", body, JSON)
         assert answer.status_code == 400
         check(answer.json(), ERROR)
-        assert answer.json()["data"]["message"] == "A prompt has at most 5,242,880 characters."
+        assert answer.json()["data"]["message"] == "A prompt can have at most 5,242,880 characters."
     assert not await in_db(SessionInput.objects.exists)

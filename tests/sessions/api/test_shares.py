@@ -124,7 +124,7 @@ def test_new_sessions_are_shared_by_themselves_where_that_is_set(
         ({"share": "always"}, "", "share"),
         ({"sharing": {"links": "everybody"}}, "", "links"),
         ({"sharing": {"links": "team"}}, "?directory={directory}", "for the team"),
-        ({"sharing": {"links": "public"}}, "?team=acme", "no public links"),
+        ({"sharing": {"links": "public"}}, "?team=acme", "not allow public links"),
     ],
 )
 def test_settings_that_would_not_count_are_refused(

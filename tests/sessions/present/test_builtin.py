@@ -14,7 +14,10 @@ def test_what_ships_with_the_server_is_described_in_the_readers_language() -> No
     shown += [one.config.description or "" for one in load_commands(config).values()]
     assert set(shown) == DESCRIPTIONS
     with override("de"):
-        assert describe("Reads and plans; changes nothing.") == "Liest und plant; ändert nichts."
+        assert (
+            describe("Reads and plans without changing anything.")
+            == "Liest und plant, ohne etwas zu ändern."
+        )
         assert all(describe(text) != text for text in shown)
         assert describe("Ours.") == "Ours."
         assert describe("") == ""

@@ -70,7 +70,7 @@ def stored(type: str, **fields: Any) -> dict[str, Any]:
                 {"operation": "findReferences", "filePath": "/srv/shop/a.py", "line": 3},
                 metadata={"count": 1},
             ),
-            *("Looked up uses", "a.py:3", "1 result", OutputBody),
+            *("Looked up references", "a.py:3", "1 result", OutputBody),
         ),
         (
             part("lsp", {"operation": "documentSymbol", "filePath": "a.py"}, metadata={"count": 2}),
@@ -110,7 +110,7 @@ def stored(type: str, **fields: Any) -> dict[str, Any]:
         ),
         (
             part("batch", {"tool_calls": []}, metadata={"totalCalls": 25, "leftOut": 3}),
-            *("Batch", "25 calls", "3 not made", type(None)),
+            *("Batch", "25 calls", "3 not run", type(None)),
         ),
         (
             part("mystery", {"n": 1, "deep": {"a": []}}, output="said"),
@@ -207,9 +207,9 @@ def test_an_error_names_files_as_people_of_the_project_do() -> None:
 
 
 def test_a_call_that_could_not_be_made_counts_as_failed_and_says_why() -> None:
-    row = build_tool_row(part("invalid", {"tool": "reed", "error": "There is none."}), PLACE)
+    row = build_tool_row(part("invalid", {"tool": "reed", "error": "No turns here."}), PLACE)
     assert (row.verb, row.object) == ("Could not call", "reed")
-    assert (row.state, row.error) == ("error", "There is none.")
+    assert (row.state, row.error) == ("error", "No turns here.")
 
 
 def test_a_patch_that_was_not_made_says_why() -> None:

@@ -177,11 +177,11 @@ async def test_nothing_is_done_while_a_turn_runs(alice: User, own: Session) -> N
     while not Path(own.folder, "x").exists():
         await asyncio.sleep(0.05)
     for request in (request_drop, request_merge):
-        with pytest.raises(Conflict, match="works in this worktree"):
+        with pytest.raises(Conflict, match="running in this worktree"):
             await do(request, alice, own)
     await turn
     first = await in_db(lambda: request_drop(session_access(alice, own)))
-    with pytest.raises(Conflict, match="Something else"):
+    with pytest.raises(Conflict, match="Another operation"):
         await in_db(lambda: request_drop(session_access(alice, own)))
     await asyncio.gather(run_job(first.pk), run_job(first.pk))
     await in_db(first.refresh_from_db)
@@ -226,7 +226,7 @@ async def test_where_none_can_be_made_the_session_works_in_the_project_or_says_w
     await drain(asked)
     assert asked.outcome == "done", asked.outcome_detail
     assert Path(asked.folder, "till.py").read_text() == "there\n"
-    with pytest.raises(Conflict, match="has its worktree"):
+    with pytest.raises(Conflict, match="already has a worktree"):
         await in_db(lambda: work_in_project(session_access(alice, asked)))
 
 

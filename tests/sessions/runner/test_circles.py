@@ -57,7 +57,7 @@ async def test_the_third_equal_call_of_an_answer_waits_and_a_reply_lets_it_run(
         "reason": "The agent makes the same call for the third time in a row.",
     }
     card = (await in_db(load_cards, session, [request]))[0]
-    assert card.title == "The agent repeats itself. Go on with list?"
+    assert card.title == "The agent is repeating itself. Continue with list?"
     assert card.why == request.metadata["reason"]
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "done")

@@ -133,7 +133,7 @@ async def test_pages_say_how_many_there_are(
     assert "10 files" in await in_db(page, "")
     for query in ("?panel=changes", "?panel=changes&source=session"):
         pane = await in_db(page, query)
-        assert "7 more files are changed and not listed." in pane
+        assert "7 more changed files are not listed." in pane
         assert "+20" in pane
     menu = await in_db(client.get, place.url("turn_menu", turn=turn.pk))
     assert "7 more" in menu.content.decode()

@@ -87,7 +87,9 @@ async def test_prompts_that_do_not_work_leave_the_tools(
     await drain(session)
     row = await in_db(McpServer.objects.get)
     assert [tool["name"] for tool in row.tools] == ["shop_stock"]
-    assert row.problems == ["It has no prompts: It lists the same page of prompts again and again."]
+    assert row.problems == [
+        "It has no prompts: The server returns the same page of prompts again and again."
+    ]
     config = await in_db(project_config, project)
     assert config.mcp["shop"].enabled
 
@@ -103,7 +105,7 @@ def test_what_is_no_prompt_is_not_offered() -> None:
             fine,
             odd,
             {**asked("x" * 100), "messages": [message("Hello.")]},
-            {**asked("refuses"), "refused": "It refused: no."},
+            {**asked("refuses"), "refused": "The server returned an error: no."},
             {**asked("long"), "messages": [message("x" * 70_000)]},
         ),
     )
@@ -113,6 +115,6 @@ def test_what_is_no_prompt_is_not_offered() -> None:
         "There is another prompt shop:fine; this one is not offered.",
         "The prompt shop:odd has no text; it is not offered.",
         f"shop:{'x' * 75} is longer than 100 characters; it is not offered.",
-        "The prompt shop:refuses is not offered: It refused: no.",
+        "The prompt shop:refuses is not offered: The server returned an error: no.",
         "The prompt shop:long has more than 65,536 characters.",
     ]

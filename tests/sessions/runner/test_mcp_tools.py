@@ -113,7 +113,10 @@ async def test_a_dead_server_has_no_tools_and_says_so(
     assert "There is no tool 'dead_x'" in state["output"]
     config = await in_db(project_config, project)
     found = await in_db(statuses, project, config.mcp)
-    assert found["dead"] == {"status": "failed", "error": "It ended without an answer: lost"}
+    assert found["dead"] == {
+        "status": "failed",
+        "error": "The server exited without a response: lost",
+    }
     assert (found["far"]["status"], found["off"]["status"]) == ("failed", "disabled")
 
 
@@ -251,7 +254,7 @@ async def test_a_program_of_the_project_is_run_as_it_was_accepted_only(
     await in_db(prompt, alice, session, "hello")
     await drain(session)
     row = await in_db(McpServer.objects.get)
-    assert row.error.startswith("It runs canned.py of this project, where agents can change it.")
+    assert row.error.startswith("It runs canned.py of this project, which agents can change.")
     await in_db(accept_programs, project)
     await in_db(row.delete)
     await in_db(prompt, alice, session, called("shop_stock"))

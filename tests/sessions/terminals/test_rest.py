@@ -73,8 +73,8 @@ async def test_shells_are_programs_with_a_name(ann: Person) -> None:
     [
         ({"cwd": "/etc"}, "outside the project"),
         ({"cwd": "../.."}, "outside the project"),
-        ({"env": {"1BAD": "x"}}, "no name of a variable"),
-        ({"env": {"A=B": "x"}}, "no name of a variable"),
+        ({"env": {"1BAD": "x"}}, "not a valid variable name"),
+        ({"env": {"A=B": "x"}}, "not a valid variable name"),
         ({"env": {"A": "x\0"}}, "NUL"),
         ({"env": {"A": "x" * 70_000}}, "65536 bytes"),
         ({"args": ["x" * 30_000] * 2}, "32768 bytes"),
@@ -148,10 +148,10 @@ async def test_only_so_many_are_open(ann: Person, bill: Person, settings: Any) -
     await ann.open()
     response = await ann.call("post", "/pty", {})
     assert response.status_code == 429
-    assert "1 terminals open" in response.json()["data"]["message"]
+    assert "1 open terminals" in response.json()["data"]["message"]
     settings.TERMINALS_PER_TEAM = 1
     response = await bill.call("post", "/pty", {})
-    assert "The team has as many" in response.json()["data"]["message"]
+    assert "The team has reached" in response.json()["data"]["message"]
 
 
 @pytest.mark.parametrize(

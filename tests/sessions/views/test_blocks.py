@@ -33,7 +33,7 @@ def test_an_archived_session_takes_no_message_until_it_is_back(
     assert "disabled" not in send_of(free)
     Session.objects.filter(pk=session.pk).update(archived_at=timezone.now())
     page = browser.get(url).content.decode()
-    assert "Bring it back to write to it." in block_of(page)
+    assert "Unarchive it to send messages." in block_of(page)
     assert f'action="{url}/archive"' in block_of(page)
     assert "disabled" in send_of(page)
     for headers in (HTMX, {}):
@@ -45,7 +45,7 @@ def test_an_archived_session_takes_no_message_until_it_is_back(
     assert browser.post(f"{url}/prompt", {"text": "Go on"}, headers=HTMX).status_code == 204
 
 
-@pytest.mark.parametrize(("status", "said"), [("failed", "not there"), ("preparing", "prepared")])
+@pytest.mark.parametrize(("status", "said"), [("failed", "are missing"), ("preparing", "prepared")])
 def test_a_project_without_its_files_takes_none(
     status: str, said: str, alice: User, project: Project, session: Session, client_for: ClientFor
 ) -> None:
@@ -68,7 +68,7 @@ def test_a_reached_cost_limit_is_said_and_does_not_lose_the_message(
     assert " hidden>" in block_of(browser.get(url).content.decode())
     Session.objects.filter(pk=session.pk).update(cost=Decimal("0.50"))
     page = browser.get(url).content.decode()
-    assert "The cost limit of this session, $0.50, is reached." in block_of(page)
+    assert "This session has reached its cost limit of $0.50." in block_of(page)
     assert "disabled" not in send_of(page)
     # It is taken, and waits for an admin.
     assert browser.post(f"{url}/prompt", {"text": "Go on"}, headers=HTMX).status_code == 204
@@ -89,7 +89,7 @@ def test_a_model_without_a_key_is_named_with_the_way_to_one(
     page = client_for(alice).get(f"/t/acme/s/{session.pk}").content.decode()
     said = page.split('id="composer-reason"')[1].split("</p>")[0]
     assert "There is no key for Acorn." in said
-    assert 'href="/t/acme/settings/keys#key-of-acorn" data-needs="admin">Add one</a>' in said
+    assert 'href="/t/acme/settings/keys#key-of-acorn" data-needs="admin">Add a key</a>' in said
     # Another model may be chosen, so nothing is locked.
     field = page.split('id="prompt"')[1].split(">")[0]
     assert "disabled" not in field
@@ -100,10 +100,9 @@ def test_a_viewer_is_told_who_can_write(
 ) -> None:
     browser = client_for(vera)
     assert (
-        "A member of the team can write to it."
-        in browser.get(f"/t/acme/s/{session.pk}").content.decode()
+        "A team member can write to it." in browser.get(f"/t/acme/s/{session.pk}").content.decode()
     )
-    assert "A member can start one." in browser.get("/t/acme/").content.decode()
+    assert "Members can start new ones." in browser.get("/t/acme/").content.decode()
 
 
 def test_a_model_that_the_team_has_switched_off_stays_chosen_and_says_so(
@@ -123,12 +122,12 @@ def test_a_model_that_the_team_has_switched_off_stays_chosen_and_says_so(
     browser = client_for(alice)
     page = browser.get(f"/t/acme/s/{session.pk}").content.decode()
     said = page.split('id="composer-reason"')[1].split("</p>")[0]
-    assert "Acorn is switched off for this team." in said
-    assert 'href="/t/acme/settings/models/" data-needs="admin">Switch it on</a>' in said
-    assert "An admin can change that; or choose another model." in said
-    assert '<option value="acorn/nut" selected>Switched off: acorn/nut</option>' in page
+    assert "Acorn is turned off for this team." in said
+    assert 'href="/t/acme/settings/models/" data-needs="admin">Turn it on</a>' in said
+    assert "An admin can change this, or you can choose another model." in said
+    assert '<option value="acorn/nut" selected>Turned off: acorn/nut</option>' in page
     # It is the first in the list, where it cannot be taken again.
     query = {"session": session.pk, "kind": "model", "chosen": "acorn/nut"}
     first = browser.get("/t/acme/choices", query).content.decode().split("</section>")[0]
-    assert "Switched off for this team" in first
+    assert "Turned off for this team" in first
     assert 'aria-current="true" disabled' in first

@@ -22,7 +22,7 @@ from tests.factories import make_team, make_usage, make_user
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
 HOME, USAGE, BUDGETS = "/t/acme/", "/t/acme/usage", "/t/acme/settings/budgets"
-TEAM, BOBS = "budget of this month is spent: $8.50 of $10.00", "$1.60 of $2.00"
+TEAM, BOBS = "budget for this month is spent: $8.50 of $10.00", "$1.60 of $2.00"
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_beside_the_field_it_is_said_to_whom_no_warning_says_it(
     make_usage(Team.objects.get(), alice, cost=Decimal("0.10"))
     assert (count(alice, "the team&#x27;s budget"), count(bob, "of your budget")) == (1, 1)
     assert away(client_for(bob), HOME).status_code == 302
-    assert (count(bob, "Put this warning away"), count(bob, "of your budget")) == (0, 1)
+    assert (count(bob, "Dismiss this warning"), count(bob, "of your budget")) == (0, 1)
 
 
 def test_a_warning_that_is_none_of_theirs_cannot_be_put_away(

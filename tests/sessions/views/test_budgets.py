@@ -113,7 +113,7 @@ def test_fr_02_what_one_session_may_cost_is_set_beside_the_budgets(
     file.write_text('{"limits": {"session_cost": 1}}')
     settings.INSTANCE_CONFIG = str(file)
     page = browser.get(PAGE).content.decode()
-    assert "This server lets a session cost $1.00 at most" in page
+    assert "This server limits a session to $1.00" in page
     assert "$1.00" in page.split("Each session")[1].split("</div>")[0]
     assert browser.post(PAGE, {"session": "0"}).status_code == 422
     assert browser.post(PAGE, {"session": ""}).status_code == 302
@@ -215,11 +215,11 @@ def test_from_four_fifths_on_the_field_warns_the_member_and_admins_of_the_team(
     url = f"/t/acme/s/{session.pk}"
     make_usage(team, bob, cost=Decimal("1.60"))
     page = client_for(bob).get(url).content.decode()
-    assert "80 % of your budget of this month is spent: $1.60 of $2.00." in page
-    assert "of this month is spent" not in client_for(alice).get(url).content.decode()
+    assert "80 % of your budget for this month is spent: $1.60 of $2.00." in page
+    assert "for this month is spent" not in client_for(alice).get(url).content.decode()
     make_usage(team, None, cost=Decimal("6.40"))
     warned = client_for(alice).get(url).content.decode()
-    assert "80 % of the team&#x27;s budget of this month is spent: $8.00 of $10.00." in warned
+    assert "80 % of the team&#x27;s budget for this month is spent: $8.00 of $10.00." in warned
 
 
 def test_the_context_says_what_is_left_for_the_reader_and_the_team(

@@ -23,7 +23,7 @@ from tests.sessions.views.reviewing import Repository, Review
 pytestmark = pytest.mark.django_db(transaction=True)
 ClientFor = Callable[[User | None], Client]
 READ = {"tool": "read", "input": {"filePath": "till.py"}}
-GONE = "The file is not kept as it was at this change, so its other lines cannot be shown."
+GONE = "The file is not stored as it was at this change, so its other lines cannot be shown."
 
 
 def edit(old: str, new: str) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def test_while_the_step_is_open_its_file_may_still_change(
     SavedRule.objects.filter(permission="bash").delete()
     play(alice, session, [edit("line 30\n", "thirty\n"), bash("rm -r build")])
     offered = links(card(review, "edit"))
-    said = "More lines can be shown when this step of the agent is over."
+    said = "More lines can be shown when this step has ended."
     assert lines_at(review, offered["all 1"]) == [said]
 
 

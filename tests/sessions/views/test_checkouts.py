@@ -62,7 +62,7 @@ def test_it_shows_the_branch_and_what_can_be_done(
 ) -> None:
     url = page_of(worked)
     first = browser.get(url).content.decode()
-    assert "Not looked at yet" in first
+    assert "Not checked yet" in first
     assert f'hx-get="{url}"' in first
     assert do(worked).dirty == 1
     html = browser.get(url).content.decode()
@@ -95,9 +95,9 @@ def test_it_shows_the_branch_and_what_can_be_done(
 def test_what_cannot_be_done_is_said(browser: Client, worked: Session) -> None:
     url = page_of(worked)
     told = browser.post(f"{url}/push", {"url": ""}, follow=True).content.decode()
-    assert "give the address to push to" in told
+    assert "Enter the address to push to" in told
     told = browser.post(f"{url}/commit", {"message": " "}, follow=True).content.decode()
-    assert "A commit has a message" in told
+    assert "A commit message must have" in told
     told = browser.post(f"{url}/restore", follow=True).content.decode()
     assert "The worktree is not ready yet" in told or "There is a worktree" in told
     assert browser.post(f"{url}/nothing").status_code == 404
@@ -138,7 +138,7 @@ def test_a_person_chooses_where_a_new_session_works(
         "/t/acme/start", {"text": "hi", "project": project.pk, "place": "own", "branch": "-x"}
     )
     assert refused.status_code == 422
-    assert "cannot be the name of a branch" in refused.content.decode()
+    assert "not a valid branch name" in refused.content.decode()
 
 
 def test_the_default_is_own_where_more_than_one_person_works(

@@ -76,7 +76,7 @@ def test_a_cloud_without_its_region_cannot_be_chosen_and_says_so(
 
     html = listed(browser, project, kind="model", chosen="demo/tour")
 
-    assert "Amazon Bedrock is not set up completely." in html
+    assert "The setup of Amazon Bedrock is not complete." in html
     assert "There is no key" not in html
     assert " disabled" in html[html.index('data-choice="amazon-bedrock/nut"') :].split(">", 1)[0]
 
@@ -87,14 +87,14 @@ def test_favourites_and_what_was_used_come_first(
     url = f"{URL}?project={project.pk}&kind=model"
 
     html = browser.post(url, {"favourite": "demo/thinker"}).content.decode()
-    assert html.index("Favourites") < html.index("demo/thinker") < html.index("demo/tour")
+    assert html.index("Favorites") < html.index("demo/thinker") < html.index("demo/tour")
     assert 'aria-pressed="true"' in html
     assert browser.post(url, {"favourite": "demo/none"}).status_code == 404
     browser.post(f"/t/acme/s/{session.pk}/prompt", {"text": "hi", "model": "demo/tour"})
     html = listed(browser, project, kind="model")
-    assert html.index("Favourites") < html.index("Used last") < html.index("demo/tour")
+    assert html.index("Favorites") < html.index("Recently used") < html.index("demo/tour")
     html = browser.post(url, {"favourite": "demo/thinker"}).content.decode()
-    assert "Favourites" not in html
+    assert "Favorites" not in html
     alice.refresh_from_db()
     assert alice.preferences["models_favourite"] == []
     assert alice.preferences["models_recent"] == ["demo/tour"]
@@ -104,7 +104,7 @@ def test_only_the_thinking_that_a_model_has_is_offered(browser: Client, project:
     html = listed(browser, project, kind="variant", model="demo/thinker", chosen="high")
     assert html.count("data-choice=") == 4
     assert 'aria-current="true"' in html[html.index('data-choice="high"') :].split(">", 1)[0]
-    assert "one way to think" in listed(browser, project, kind="variant", model="demo/tour")
+    assert "no thinking variants" in listed(browser, project, kind="variant", model="demo/tour")
 
 
 def test_agents_are_shown_with_what_they_may(browser: Client, project: Project) -> None:
@@ -150,7 +150,8 @@ def test_who_can_help_with_a_missing_key_is_said(
     html = listed(client_for(bob), project, kind="model", chosen="demo/tour")
     note = html[html.index("There is no key for OpenAI.") :].split("</p>")[0]
     back = "?next=%2Ft%2Facme%2F"
-    assert f'href="/t/acme/settings/models/new/openai{back}" data-needs="admin">Add one</a>' in note
+    address = f"/t/acme/settings/models/new/openai{back}"
+    assert f'href="{address}" data-needs="admin">Add a key</a>' in note
     assert '<span data-only="below-admin">Ask an admin.</span>' in note
     assert f'href="/me/models/new/openai{back}">Use your own account</a>' in note
     project.team.own_accounts = "never"
@@ -171,6 +172,6 @@ def test_models_that_a_person_pays_for_are_marked(
     assert "openai/gpt-5" not in listed(browser, project, kind="model")
     own.credentials.update(fault="signed-out")
     html = listed(client_for(bob), project, kind="model")
-    note = html[html.index("The sign-in to OpenAI has ended.") :].split("</p>")[0]
+    note = html[html.index("The sign-in to OpenAI has expired.") :].split("</p>")[0]
     assert "/me/models/new/openai" in note
     assert "Ask an admin." not in note

@@ -54,7 +54,7 @@ def test_one_changed_file_goes_back_by_a_form_and_is_undone_by_another(
     assert (Path(project.directory) / "old.txt").read_text() == "0\n"
     page = client.get(f"{url}?panel=changes").content.decode()
     assert f'action="{url}/file/undo"' in page
-    assert "put back" in page
+    assert "reverted" in page
     client.post(f"{url}/file/undo", {"file": "old.txt"})
     _drain(session)
     assert (Path(project.directory) / "old.txt").read_text() == "0\n1\n"
@@ -84,6 +84,6 @@ def test_a_rollback_says_before_and_after_what_becomes_of_files(
     client.post(f"{url}/turn/{turn}/revert")
     _drain(session)
     page = client.get(url).content.decode()
-    assert "1 message rolled back · 2 files put back" in page
+    assert "1 message rolled back · 2 files restored" in page
     assert "<code>old.txt</code> as it was; somebody had changed it since" in page
     assert "large.bin" in page

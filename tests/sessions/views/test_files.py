@@ -94,7 +94,7 @@ def test_a_part_by_itself_leads_to_the_page(files: Files) -> None:
 def test_a_filter_finds_paths_and_says_when_there_is_none(files: Files) -> None:
     assert names(files.get("/files?filter=till")) == ["src/deep/till.py"]
     assert names(files.get("?panel=files&filter=till", htmx=False)) == ["src/deep/till.py"]
-    assert "No file fits “zzz&lt;b&gt;”." in files.get("/files?filter=zzz%3Cb%3E")
+    assert "No file matches “zzz&lt;b&gt;”." in files.get("/files?filter=zzz%3Cb%3E")
     assert names(files.get("/files?filter="))[:2] == ["src", ".env"]
 
 
@@ -137,7 +137,7 @@ def test_large_and_binary_files_say_so(files: Files, folder: Path) -> None:
     assert "/files/download?file=big.txt" in big
     with (folder / "huge.bin").open("wb") as file:
         file.truncate(MAX_DOWNLOAD_BYTES + 1)
-    assert "Too large to be downloaded here" in files.get("/files?file=huge.bin")
+    assert "Too large to download" in files.get("/files?file=huge.bin")
     assert files.ask("/files/download?file=huge.bin").status_code == 413
 
 
@@ -164,7 +164,7 @@ def test_viewers_do_not_get_what_agents_have_to_ask_for(
         assert answer.status_code == 403, part
         assert b"hidden-value" not in answer.content
     page = viewer.get("?panel=files&file=.env", htmx=False)
-    assert "do not let you read .env" in page
+    assert "do not allow you to read .env" in page
     assert "hidden-value" not in page
     assert "till" in viewer.get("/files?file=src/deep/till.py")
 

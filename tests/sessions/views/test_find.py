@@ -87,7 +87,7 @@ def test_only_the_own_team_is_searched(
     assert session.pk in page
     other = client_for(charlie).get("/t/globex/search?q=xylophone").content.decode()
     assert session.pk not in other
-    assert "Nothing fits" in other
+    assert "No results for" in other
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_titles_come_first_and_hits_stand_below_their_session(
     alice: User, project: Project, client_for: ClientFor
 ) -> None:
     titled = make_session(alice, project, title="Rounding of <prices>")
-    talked = make_session(alice, project, title="Something else")
+    talked = make_session(alice, project, title="Another operation")
     for _ in range(5):
         said(talked, alice, "about rounding <here>")
     page = client_for(alice).get("/t/acme/search?q=rounding").content.decode()

@@ -58,7 +58,7 @@ def test_without_scripts_it_is_a_page(browser: Client, alice: User, session: Ses
     assert "<h1>Find in" in page
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
-    assert "Nothing here fits" in found(browser, session, "zebra")
+    assert "No results for" in found(browser, session, "zebra")
     assert "data-hit" not in found(browser, session, "  ")
 
 

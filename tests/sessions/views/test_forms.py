@@ -99,7 +99,7 @@ def test_one_key_with_other_content_is_a_conflict_on_the_page(
     alices.post(url, {"text": "one", "idempotency": key})
     response = alices.post(url, {"text": "two", "idempotency": key}, headers=HTMX)
     assert response.status_code == 422
-    assert "used before" in response.content.decode()
+    assert "already used" in response.content.decode()
 
 
 def test_keys_of_browsers_become_message_ids() -> None:
@@ -131,7 +131,7 @@ def test_always_saves_the_chosen_patterns_only(alices: Client, asked: Permission
     asked.save()
     data = {"reply": "always", "pattern": ["make *", "sudo *"]}
     html = alices.post(reply_url(asked), data, headers=HTMX).content.decode()
-    assert "Alice allowed it for good" in html
+    assert "Alice always allowed it" in html
     assert [rule.pattern for rule in SavedRule.objects.all()] == ["make *"]
 
 

@@ -133,9 +133,9 @@ def test_a_refused_edit_keeps_what_was_typed_and_shows_what_is_there(
     assert response.status_code == 409
     # Without it the browser does not show the answer to a refused form.
     assert response.get("HX-Retarget") == ("#queue-edit" if headers else None)
-    assert "in the meantime" in html
+    assert "Someone else has changed" in html
     assert ">mine</textarea>" in html
-    assert "It says now:</b> adams" in html
+    assert "Current text:</b> adams" in html
     assert 'name="revision" value="1"' in html
     # Now that it was seen, it may be overwritten.
     assert alices.post(url, {"text": "mine", "revision": "1"}).status_code == 302

@@ -25,7 +25,7 @@ def test_what_waits_is_answered_in_place(
     session: Session, alice: User, client_for: ClientFor
 ) -> None:
     browser = client_for(alice)
-    assert "Nothing waits for you." in page(browser)
+    assert "Nothing needs your attention." in page(browser)
     story = Story(session, alice)
     story.ask("hi")
     story.answer()
@@ -39,7 +39,7 @@ def test_what_waits_is_answered_in_place(
     assert QuestionRequest.objects.get(pk=asked).status != QuestionRequest.Status.PENDING
     fragment = browser.get("/t/acme/inbox", headers=HTMX).content.decode()
     assert fragment.lstrip().startswith('<div id="inbox"')
-    assert "Nothing waits for you." in fragment
+    assert "Nothing needs your attention." in fragment
 
 
 def test_many_sessions_take_as_many_statements_as_one(
@@ -76,7 +76,7 @@ def test_what_waits_is_answered_on_the_home_page_too(
 ) -> None:
     browser = client_for(alice)
     home = str(browser.get("/t/acme/").content.decode())
-    assert "Nothing waits for you." not in home
+    assert "Nothing needs your attention." not in home
     assert 'data-refresh="/t/acme/inbox?quiet=1" hidden>' in home
     story = Story(session, alice)
     story.ask("hi")

@@ -31,10 +31,10 @@ def _page(client: Client, user: User, session: Session) -> str:
 def test_the_page_of_a_session_says_how_its_servers_are(
     client: Client, alice: User, project: Project, session: Session
 ) -> None:
-    assert "No language server yet" not in _page(client, alice, session)
+    assert "No language server is running yet" not in _page(client, alice, session)
     project.config = {"lsp": True}
     project.save()
-    assert "No language server yet" in _page(client, alice, session)
+    assert "No language server is running yet" in _page(client, alice, session)
     _note(session, "pyright", Status.CONNECTED, "web")
     _note(session, "gopls", Status.ERROR, reason="<b>no</b> go")
     page = _page(client, alice, session)
@@ -42,7 +42,7 @@ def test_the_page_of_a_session_says_how_its_servers_are(
     assert "gopls: failed: &lt;b&gt;no&lt;/b&gt; go" in page
     _note(session, "pyright", Status.GONE, "web")
     _note(session, "gopls", Status.GONE)
-    assert "No language server yet" in _page(client, alice, session)
+    assert "No language server is running yet" in _page(client, alice, session)
 
 
 def test_what_a_killed_worker_ran_is_not_shown_for_long(

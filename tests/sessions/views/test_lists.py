@@ -70,7 +70,7 @@ def test_an_archived_session_says_so_and_can_be_brought_back(
     browser: Client, put_away: Session
 ) -> None:
     page = html(browser, f"/t/acme/s/{put_away.pk}")
-    assert "Bring back" in page.split('id="block"')[1]
+    assert "Unarchive" in page.split('id="block"')[1]
     assert " hidden>" not in page.split('id="block"')[1].split("\n")[0]
     browser.post(f"/t/acme/s/{put_away.pk}/archive", {"archived": "0"})
     page = html(browser, f"/t/acme/s/{put_away.pk}")
@@ -107,7 +107,7 @@ def test_a_filter_that_hides_all_says_so_and_can_be_cleared(
     browser: Client, session: Session
 ) -> None:
     found = rows(html(browser, "/t/acme/?who=team&text=nothing"))
-    assert "No session matches this filter." in found
+    assert "No sessions match this filter." in found
     assert "No sessions yet" not in found
     link = found.split('class="button button-main" href="')[1].split('"')[0]
     assert f'id="row-{session.pk}"' in html(browser, link.replace("&amp;", "&"))

@@ -79,24 +79,24 @@ def test_a_server_of_a_team_is_added_changed_and_removed(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"name": "two words"}, "only letters, digits"),
-        ({"name": "there"}, "of that name already"),
-        ({"name": "below"}, "of that name already"),
+        ({"name": "two words"}, "only contain letters, digits"),
+        ({"name": "there"}, "name is already in use"),
+        ({"name": "below"}, "name is already in use"),
         ({"command": "npx 'x"}, "not closed"),
-        ({"command": ""}, "Give a program"),
+        ({"command": ""}, "Enter a program"),
         ({"type": "other"}, "not one of the available choices"),
-        ({"type": "remote"}, "It cannot be used: only http"),
+        ({"type": "remote"}, "This address cannot be used: only http"),
         ({"type": "remote", "url": "https://u:p@example.org"}, "user name or password"),
-        ({"type": "remote", "url": "https://a.b", "headers": "X"}, "Line 1: write Name: value"),
+        ({"type": "remote", "url": "https://a.b", "headers": "X"}, "Line 1: use the form Name"),
         (
             {"type": "remote", "url": "https://a.b", "headers": "X-Api-Key: abc"},
             "X-Api-Key: {env:X_API_KEY}",
         ),
         ({"timeout": "0"}, "greater than or equal to 1"),
-        ({"environment": "JUST_A_NAME"}, "Line 1: write NAME=value"),
-        ({"environment": "A=1\n1B=2"}, "Line 2: write NAME=value"),
+        ({"environment": "JUST_A_NAME"}, "Line 1: use the form NAME=value"),
+        ({"environment": "A=1\n1B=2"}, "Line 2: use the form NAME=value"),
         ({"environment": "SHOP_TOKEN=abc"}, "SHOP_TOKEN={env:SHOP_TOKEN}"),
-        ({"seen": "0" * 16}, "meanwhile"),
+        ({"seen": "0" * 16}, "Someone else"),
     ],
 )
 def test_what_is_wrong_with_a_server_is_said(
@@ -185,9 +185,9 @@ def test_files_of_the_project_are_accepted_as_they_were_shown(
     hear(project, "shop", error="It runs server.py")
     url = pages(project)
     page = page_of(client_for(bob), url)
-    assert "It runs server.py of this project, where agents can change it." in page
-    assert "To be accepted" in page
-    assert "Accept as it is" not in page
+    assert "It runs server.py of this project, which agents can change." in page
+    assert "Not accepted yet" in page
+    assert "Accept" not in page
     assert client_for(bob).post(f"{url}/s/shop/accept").status_code == 403
     browser = client_for(adam)
     shown = re.search(r'name="digest" value="(\w+)"', page_of(browser, url))
@@ -200,9 +200,9 @@ def test_files_of_the_project_are_accepted_as_they_were_shown(
     assert not McpServer.objects.exists()
     entry = AuditEntry.objects.get(action="mcp.program_accepted")
     assert entry.data == {"server": "shop", "files": ["server.py"], "digest": shown[1]}
-    assert "server.py as accepted by " in page_of(client_for(bob), url)
+    assert "server.py, accepted by " in page_of(client_for(bob), url)
     file.write_text("print(2)")
-    assert "which has changed since it was accepted" in page_of(client_for(bob), url)
+    assert "changed since it was accepted" in page_of(client_for(bob), url)
 
 
 ODD_NAMES = [
@@ -241,7 +241,7 @@ def test_a_server_of_any_name_that_can_be_saved_can_be_accepted_and_changed(
     digest = re.search(r'name="digest" value="(\w+)"', page_of(browser, url))
     assert digest is not None
     accepted = browser.post(action("/accept"), {"digest": digest[1]}, follow=True)
-    assert "server.py as accepted by " in accepted.content.decode()
+    assert "server.py, accepted by " in accepted.content.decode()
     assert McpProgram.objects.get().name == name
 
     project.refresh_from_db()
@@ -282,14 +282,14 @@ def test_a_server_of_the_team_says_where_its_files_are_to_be_accepted(
     browser, own = client_for(adam), pages(project)
     send(browser, TEAM + "new", **{**SHOP, "name": "weather", "command": "python3 weather.py"})
     page = page_of(browser, TEAM)
-    assert "weather is saved. It runs files of a project: an admin accepts them there" in page
+    assert "weather saved. It runs files of a project, so an admin has to accept them there" in page
     assert f'<a href="{own}">{project.name}</a> · <span class="mono">weather.py</span>' in page
     shown = re.search(r'name="digest" value="(\w+)"', page_of(browser, own))
     assert shown is not None
     browser.post(f"{own}/s/weather/accept", {"digest": shown[1]})
     assert "has to accept there first" not in page_of(browser, TEAM)
     send(browser, TEAM + "new", **{**SHOP, "name": "plain", "command": "weather --now"})
-    assert "plain is saved. The next turn asks it what it has." in page_of(browser, TEAM)
+    assert "plain saved. Its tools are loaded with the next turn." in page_of(browser, TEAM)
 
 
 def test_a_server_of_the_team_is_switched_off_for_one_project(
@@ -302,8 +302,8 @@ def test_a_server_of_the_team_is_switched_off_for_one_project(
     project.refresh_from_db()
     assert project.config == {"mcp": {"shop": {"enabled": False}}}
     page = page_of(browser, url)
-    assert "The team's" in page
-    assert "Switch on" in page
+    assert "From the team" in page
+    assert "Turn on" in page
     assert f'href="{url}/s/shop"' not in page
     browser.post(f"{url}/s/shop/enabled", {"enabled": "1"})
     project.refresh_from_db()
@@ -323,17 +323,17 @@ def test_a_project_says_how_its_servers_are(
     project.save()
     tool = {"name": "good_stock", "remote": "stock", "description": "Says <b>", "parameters": {}}
     hear(project, "good", tools=[tool], problems=["There is a built-in tool good_x."])
-    hear(project, "bad", error="It ended without an answer: <i>lost</i>")
+    hear(project, "bad", error="The server exited without a response: <i>lost</i>")
     raw = client_for(bob).get(pages(project)).content.decode()
     page = html.unescape(raw)
-    for said in ("Connected", "1 tool", "good_stock", "built-in tool good_x", "Not asked yet"):
+    for said in ("Connected", "1 tool", "good_stock", "built-in tool good_x", "Not checked yet"):
         assert said in page
     assert "Says &lt;b&gt;" in raw
-    assert "It ended without an answer: &lt;i&gt;" in raw
+    assert "The server exited without a response: &lt;i&gt;" in raw
     assert "Names of built-in tools begin with apply_" in page
     assert "Remove" not in page
     assert "good, bad, new, off, apply" in page_of(client_for(bob), f"/t/acme/p/{project.pk}/")
-    assert "Ask again" not in page_of(client_for(vera), pages(project))
+    assert "Check again" not in page_of(client_for(vera), pages(project))
     client_for(bob).post(f"{pages(project)}/s/good/again")
     assert McpServer.objects.get().name == "bad"
     page = page_of(client_for(adam), TEAM)

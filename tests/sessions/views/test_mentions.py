@@ -54,7 +54,7 @@ def test_files_folders_agents_and_commands_are_offered(
         commands = asked(browser, project, "/ti", own)
         assert 'data-insert="/tidy"' in commands
         assert "Cleans &lt;b&gt;up&lt;/b&gt;" in commands
-    assert "Nothing here has that in its name." in asked(browser, project, "@zzzz")
+    assert "No matches." in asked(browser, project, "@zzzz")
 
 
 def test_symbols_are_asked_for_by_themselves(browser: Client, project: Project) -> None:

@@ -28,17 +28,17 @@ def test_the_model_that_was_connected_is_proposed(team: Team, admin: Client) -> 
     make_openai(team)
     page = admin.get(DEFAULT, {"model": "openai/gpt-5-mini"}).content.decode()
     assert '<option value="openai/gpt-5-mini" selected>' in page
-    assert "None is set; the server chooses" in page
+    assert "No default is set. The server currently chooses" in page
 
 
 def test_the_default_is_set_and_told(team: Team, admin: Client) -> None:
     make_openai(team)
     page = admin.post(DEFAULT, {"model": "openai/gpt-5"}, follow=True).content.decode()
-    assert "GPT-5 (OpenAI) is the default of the team." in page
+    assert "GPT-5 (OpenAI) is now the team&#x27;s default." in page
     team.refresh_from_db()
     assert team.config["model"] == "openai/gpt-5"
     assert AuditEntry.objects.filter(action="config.changed").exists()
-    assert "The default is GPT-5 (OpenAI) now." in admin.get(DEFAULT).content.decode()
+    assert "The current default is GPT-5 (OpenAI)." in admin.get(DEFAULT).content.decode()
 
 
 @pytest.mark.parametrize("name", ["", "openai/none", "globex/gpt-5"])

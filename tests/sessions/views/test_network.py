@@ -33,16 +33,16 @@ def test_an_admin_lists_hosts_for_the_team_and_fewer_for_a_project(
     team: Team, project: Project, adam: User, client_for: ClientFor, project_url: str
 ) -> None:
     browser = client_for(adam)
-    assert "no network" in page(browser, URL)
+    assert "no hosts" in page(browser, URL)
     assert (
         save(browser, URL, "allow-list", "Pkg.test\n*.pkg.test, github.com:22")["Location"] == URL
     )
     assert "pkg.test, *.pkg.test, github.com:22" in page(browser, URL)
-    assert "As the team: the hosts on a list" in page(browser, project_url)
+    assert "Same as the team: listed hosts only" in page(browser, project_url)
     assert save(browser, project_url, "allow-list", "files.pkg.test")["Location"] == project_url
     shown = page(browser, project_url)
-    assert "List of the team" in shown
-    assert "List of the project" in shown
+    assert "Team list" in shown
+    assert "Project list" in shown
     project.refresh_from_db()
     assert project.config["network"] == {"policy": "allow-list", "hosts": ["files.pkg.test"]}
     save(browser, project_url, "")
@@ -87,7 +87,7 @@ def test_an_open_network_is_offered_where_the_operator_allows_it(
     assert "this server's loopback" in page(browser, URL)
     settings.SANDBOX_NETWORK = "none"
     shown = page(browser, URL)
-    assert "no network" in shown
+    assert "no hosts" in shown
     assert 'value="open"' not in shown
 
 
@@ -106,7 +106,7 @@ def test_more_than_is_allowed_is_refused_by_the_api_too(
 
     refused = patch({"policy": "allow-list", "hosts": ["a.test"]})
     assert refused.status_code == 400
-    assert "more than the team allows" in refused.content.decode()
+    assert "exceeds what the team allows" in refused.content.decode()
     assert patch({"policy": "none"}).status_code == 200
     # What stands already does not stop other changes when the level above gets narrower.
     team.config = {"network": {"policy": "allow-list", "hosts": ["a.test"]}}
@@ -135,7 +135,7 @@ def test_viewers_read_it_and_change_nothing(
     for url in (URL, project_url):
         with django_assert_max_num_queries(12):
             shown = page(browser, url)
-        assert "Admins of the team can change it" in shown
+        assert "Team admins can change this" in shown
         assert "<textarea" not in shown
         assert save(browser, url, "none").status_code == 403
 
@@ -145,4 +145,4 @@ def test_settings_that_cannot_be_read_are_shown_as_nothing_allowed(
 ) -> None:
     team.config = {"network": {"policy": "everything"}}
     team.save()
-    assert "no network" in page(client_for(alice), URL)
+    assert "no hosts" in page(client_for(alice), URL)

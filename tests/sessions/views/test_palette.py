@@ -78,7 +78,7 @@ def test_files_are_found_where_the_page_is(
     assert "src/till.py" not in options(client, q="till", session=session.pk)
     beside = options(client, q="till", session=session.pk, files="1")
     assert names(beside) == names(shown)
-    assert "Files are found from the page" in options(client, q="@till")
+    assert "Open a session or project" in options(client, q="@till")
     page = client.get(URL, {"q": "@till", "session": session.pk}).content.decode()
     assert "src/till.py" in page
     assert f'name="session" value="{session.pk}"' in page
@@ -88,7 +88,7 @@ def test_a_project_whose_sessions_have_other_folders_shows_no_files(
     alice: User, project: Project, files: Path, client_for: ClientFor
 ) -> None:
     make_session(alice, project, folder=WorkFolder(".worktrees/x"))
-    assert "Files are found from the page" in options(client_for(alice), q="@", project=project.pk)
+    assert "Open a session or project" in options(client_for(alice), q="@", project=project.pk)
 
 
 def test_files_of_others_are_not_found(

@@ -89,8 +89,8 @@ def test_the_context_says_what_was_used_by_which_model(
     (answer,) = Message.objects.filter(session=session, role="assistant")
     assert f"{answer.data['providerID']}/{answer.data['modelID']}" in html
     assert "$0.14" in html
-    assert "None is set for a session of this project." in html
-    assert "was not summed up yet" in html
+    assert "No limit is set for sessions of this project." in html
+    assert "has not been compacted yet" in html
     assert f'{reverse("get_export", kwargs={"session_id": session.pk})}" download' in html
 
 

@@ -69,7 +69,7 @@ def test_parked_work_is_put_on_a_branch_and_deleted(
 
     url = url_of(project, "branch", parked.pk)
     told = browser.post(url, {"name": "kept/till"}, follow=True).content.decode()
-    assert "Making the branch" in listed(told)
+    assert "Creating the branch" in listed(told)
     assert f'hx-get="{page}parked"' in listed(told)
     assert do(parked.pk).job_failed is False
     fragment = browser.get(f"{page}parked", headers={"HX-Request": "true"}).content.decode()
@@ -85,7 +85,7 @@ def test_parked_work_is_put_on_a_branch_and_deleted(
     assert parked.pk not in "".join(refs_of(store_of(project.pk)))
     assert listed(browser.get(page).content.decode()) == ""
     fragment = browser.get(f"{page}parked", headers={"HX-Request": "true"}).content.decode()
-    assert "Nothing is parked." in fragment
+    assert "No rescued work." in fragment
     said = AuditEntry.objects.filter(action__startswith="checkout.").values_list("action", "data")
     assert [action for action, _ in said] == ["checkout.branched", "checkout.discarded"]
     assert said[0][1]["name"] == "kept/till"
@@ -95,9 +95,9 @@ def test_parked_work_is_put_on_a_branch_and_deleted(
     ("name", "said"),
     [
         ("main", "The project has a branch main already. Choose another name."),
-        ("-f", "That cannot be the name of a branch."),
-        ("a..b", "That cannot be the name of a branch."),
-        ("", "That cannot be the name of a branch."),
+        ("-f", "This is not a valid branch name."),
+        ("a..b", "This is not a valid branch name."),
+        ("", "This is not a valid branch name."),
     ],
 )
 def test_a_branch_is_never_moved_and_a_wrong_name_is_said(
@@ -126,10 +126,10 @@ def test_what_its_session_has_brought_back_is_not_deleted(
     assert f'href="{worktree}"' in listed(browser.get(url_of(project)).content.decode())
     browser.post(f"{worktree}/restore")
     told = browser.post(url_of(project, "discard", session.pk), follow=True).content.decode()
-    assert "Something else is being done with it (restore)" in told
+    assert "Another operation is in progress (restore)" in told
     assert do(session.pk).state == "ready"
     told = browser.post(url_of(project, "discard", session.pk), follow=True).content.decode()
-    assert "It is not parked any more" in told
+    assert "This work is no longer rescued" in told
     assert (Path(session.folder) / "new").read_text() == "1\n"
 
 

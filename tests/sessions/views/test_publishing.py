@@ -42,7 +42,7 @@ def page(browser: Client, url: str) -> str:
 def test_an_admin_sets_it_up_and_nobody_reads_the_token(
     browser: Client, url: str, project: Project
 ) -> None:
-    assert "None yet. The project was not cloned from anywhere." in page(browser, url)
+    assert "None yet. The project was not cloned." in page(browser, url)
     assert save(browser, url, remote_url=HERE, kind="gitea", token=TOKEN)["Location"] == url
     shown = page(browser, url)
     assert "https://git.example.com/api/v1" in shown
@@ -97,18 +97,18 @@ def test_another_host_removes_the_token(browser: Client, url: str, changed: dict
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"remote_url": "https://name:secret@host/a/b.git"}, "without a name and password"),
-        ({"remote_url": "ext::sh -c x"}, "address of a git repository"),
-        ({"remote_url": "git://host/a/b"}, "addresses only"),
-        ({"remote_url": "--upload-pack=x"}, "addresses only"),
+        ({"remote_url": "https://name:secret@host/a/b.git"}, "without user name and password"),
+        ({"remote_url": "ext::sh -c x"}, "address of a Git repository"),
+        ({"remote_url": "git://host/a/b"}, "addresses are supported"),
+        ({"remote_url": "--upload-pack=x"}, "addresses are supported"),
         ({"api_url": "ftp://host/api", "kind": "gitea"}, "only http and https"),
         ({"api_url": "https://u:p@host/api", "kind": "gitea"}, "with a user name or password"),
-        ({"api_url": "https://host/api?x=1", "kind": "gitea"}, "must not have a ?"),
-        ({"api_url": "https://host/api", "remote_url": HERE}, "Choose which forge it is"),
+        ({"api_url": "https://host/api?x=1", "kind": "gitea"}, "must not contain a ?"),
+        ({"api_url": "https://host/api", "remote_url": HERE}, "Choose a forge"),
         ({"kind": "bitbucket"}, "valid choice"),
-        ({"token": "two words"}, "no spaces"),
-        ({"token": "a:b"}, "no colon"),
-        ({"token": "tökenn"}, "not an access token"),
+        ({"token": "two words"}, "must not contain spaces"),
+        ({"token": "a:b"}, "or colons"),
+        ({"token": "tökenn"}, "must be printable text"),
     ],
 )
 def test_what_is_wrong_is_said(browser: Client, url: str, fields: dict[str, str], why: str) -> None:
@@ -123,7 +123,7 @@ def test_what_is_wrong_is_said(browser: Client, url: str, fields: dict[str, str]
 def test_a_member_reads_it_and_an_outsider_does_not(
     client_for: ClientFor, bob: User, charlie: User, url: str
 ) -> None:
-    assert "Admins of the team can change this." in page(client_for(bob), url)
+    assert "Team admins can change this." in page(client_for(bob), url)
     assert save(client_for(bob), url, remote_url=HERE).status_code == 403
     assert client_for(charlie).get(url).status_code == 404
 

@@ -58,7 +58,7 @@ def test_several_answers_are_offered_as_boxes(
     story.questions("Which ones?", "A", "B", multiple=True)
     html = page(alices, session)
     assert html.count('type="checkbox" name="choice0"') == 2
-    assert "Choose any number." in html
+    assert "Choose any number of options." in html
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX])

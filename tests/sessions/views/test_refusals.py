@@ -26,7 +26,7 @@ SETTINGS = "/t/acme/settings"
         (
             "/t/acme/p/new",
             {"kind": "git", "git-url": "ftp://a.example/b"},
-            "nimmt nur Adressen mit",
+            "Nur Adressen mit",
         ),
     ],
 )

@@ -73,7 +73,7 @@ def test_an_admin_trusts_and_withdraws(
     text = read(browser, url)
     assert "The files have changed since Adam trusted them" in text
     assert "changed" in text
-    assert ".opencode/tool/part.json gone" in text
+    assert ".opencode/tool/part.json missing" in text
     assert browser.post(f"{url}/trust", {"digest": "0" * 64}).status_code == 409
     assert browser.post(f"{url}/withdraw")["Location"] == url
     assert not RepositoryTrust.objects.exists()

@@ -49,9 +49,9 @@ def test_what_is_uncommitted_is_listed_with_a_letter_and_shown_file_by_file(
 
 
 def test_a_branch_is_compared_with_where_it_began(review: Review, repository: Repository) -> None:
-    assert "This is the main branch itself." in review.pane("source=branch")
+    assert "This is the main branch." in review.pane("source=branch")
     repository.git("switch", "-qc", "topic")
-    assert "This branch has not changed anything yet." in review.pane("source=branch")
+    assert "This branch has no changes yet." in review.pane("source=branch")
     repository.write(**{"a.txt": "a\n"})
     repository.commit()
     repository.write(**{"b.txt": "b\n"})
@@ -74,13 +74,13 @@ def test_the_address_keeps_the_source_also_without_scripts(
 def test_the_pane_says_why_nothing_is_there(
     review: Review, repository: Repository, project: Project
 ) -> None:
-    assert "Nothing is uncommitted" in review.pane("source=uncommitted")
-    assert "No files were changed in this session yet." in review.pane("source=session")
+    assert "No uncommitted changes" in review.pane("source=uncommitted")
+    assert "No files changed in this session yet." in review.pane("source=session")
     subprocess.run(["rm", "-r", f"{project.directory}/.git"], check=True)
-    assert "This folder is no git repository" in review.pane("source=branch")
+    assert "This folder is not a Git repository" in review.pane("source=branch")
     repository.folder.rename(repository.folder.with_name("away"))
     gone = review.pane("source=uncommitted")
-    assert 'role="alert">The files of this session are gone.' in gone
+    assert 'role="alert">The files of this session no longer exist.' in gone
     assert "Try again" in gone
 
 
@@ -245,7 +245,7 @@ def test_many_files_are_a_tree_of_closed_folders_and_pages(
     assert paths(review.pane("source=uncommitted&filter=2/29")) == [
         f"src/deep/2/{number}.txt" for number in (290, 293, 296, 299)
     ]
-    assert "No changed file has “nothing”" in review.pane("source=uncommitted&filter=nothing")
+    assert "No changed file matches “nothing”" in review.pane("source=uncommitted&filter=nothing")
 
 
 def test_changes_of_one_turn_have_an_address(review: Review, alice: User, session: Session) -> None:
@@ -283,9 +283,9 @@ def test_what_lines_do_not_say_is_said(review: Review, repository: Repository) -
     (repository.folder / "old name.txt").rename(repository.folder / "renamed.txt")
     repository.git("add", "-N", "renamed.txt")
     said = {
-        "till.py": "The file can be executed now.",
+        "till.py": "The file is now executable.",
         "empty.txt": "The file is empty.",
-        "large.txt": "The file is too large to be shown here.",
+        "large.txt": "The file is too large to show.",
         "data.bin": "Binary file, not shown.",
         "renamed.txt&old=old+name.txt": "Only the name has changed.",
     }
@@ -294,13 +294,13 @@ def test_what_lines_do_not_say_is_said(review: Review, repository: Repository) -
         assert text in html, file
         assert "No lines changed." not in html
     html = review.get("/file?source=uncommitted&file=link")
-    assert "This is a link. Its line is where it leads." in html
-    assert review.diff("source=uncommitted&file=link") == ["1 + till.py no newline at the end"]
+    assert "This is a symbolic link. The line shows its target." in html
+    assert review.diff("source=uncommitted&file=link") == ["1 + till.py no newline at end of file"]
     repository.commit()
     (repository.folder / "link").unlink()
     repository.write(link="a file now\n")
     rows = review.diff("source=uncommitted&file=link")
-    assert rows[0] == "1 - till.py no newline at the end"
+    assert rows[0] == "1 - till.py no newline at end of file"
     assert rows[-1] == "1 + a file now"
 
 
@@ -314,5 +314,5 @@ def test_ends_of_lines_are_seen_where_they_differ(review: Review, repository: Re
         *("1 1 a CR", "2 - b CR", "2 + b", "3 3 c CR"),
     ]
     assert review.diff("source=uncommitted&file=bare.txt") == [
-        *("1 1 a", "2 - b no newline at the end", "2 + b"),
+        *("1 1 a", "2 - b no newline at end of file", "2 + b"),
     ]

@@ -85,9 +85,9 @@ def test_it_says_how_long_ago_the_last_turn_with_changes_was(review: Review, age
     agent.run("echo one > one.txt")
     assert "turn ago" not in review.pane("source=turn")
     agent.run("true")
-    assert "From 1 turn ago. No newer one has changed files." in review.pane("source=turn")
+    assert "From 1 turn ago. No newer turn has changed files." in review.pane("source=turn")
     agent.run("true")
-    assert "From 2 turns ago. No newer one has changed files." in review.pane("source=turn")
+    assert "From 2 turns ago. No newer turn has changed files." in review.pane("source=turn")
     assert "turns ago" not in review.pane("source=session")
 
 

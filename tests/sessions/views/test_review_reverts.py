@@ -82,11 +82,11 @@ def test_each_kind_of_change_goes_back_and_comes_back_exactly(
     assert story.state() == committed
     pane = story.review.pane(PANE)
     assert paths(pane) == []
-    assert "new/&lt;b&gt; big.bin was put back." in pane
+    assert "new/&lt;b&gt; big.bin was reverted." in pane
     for file in files:
         assert story.undo(file) == 204
     assert story.state() == changed
-    assert "was put back" not in story.review.pane(PANE)
+    assert "was reverted" not in story.review.pane(PANE)
 
 
 def test_the_form_says_what_becomes_of_a_file_and_who_did_it_is_written_down(
@@ -94,9 +94,11 @@ def test_the_form_says_what_becomes_of_a_file_and_who_did_it_is_written_down(
 ) -> None:
     repository.write(**{"new.txt": "1\n2\n", "till.py": "other\n"})
     pane = story.review.pane(PANE)
-    assert "The file is removed: the last commit does not have it. The changes shown here" in pane
-    assert "(+2 -0) are thrown away" in pane
-    assert "The file becomes what it is in the last commit." in pane
+    assert (
+        "The file is removed, because it is not in the last commit. The changes shown here" in pane
+    )
+    assert "(+2 -0) are discarded" in pane
+    assert "The file is reset to the last commit." in pane
     story.revert("new.txt")
     entry = AuditEntry.objects.get(action="file.reverted")
     assert (entry.actor, entry.data["file"]) == (alice, "new.txt")

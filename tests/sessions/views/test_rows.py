@@ -88,7 +88,7 @@ def test_from_a_list_the_page_stays_where_it_is(browser: Client, session: Sessio
     assert "HX-Redirect" not in answer.headers
     assert f'action="{url}/archive"' in answer.content.decode()
     deleted = browser.post(f"{url}/delete", {"from": "list"}, headers=HTMX)
-    assert "is deleted" in deleted.content.decode()
+    assert "Session deleted" in deleted.content.decode()
     assert not Session.objects.filter(pk=session.pk).exists()
 
 

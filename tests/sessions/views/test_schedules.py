@@ -28,15 +28,15 @@ def test_a_member_makes_runs_pauses_and_deletes_one(
     bob: User, url: str, client_for: ClientFor
 ) -> None:
     browser = client_for(bob)
-    assert "Nothing is scheduled yet" in browser.get(url).content.decode()
+    assert "No schedules yet" in browser.get(url).content.decode()
     made = browser.post(url, GIVEN)
     row = Schedule.objects.get()
     page = f"{url}/{row.pk}"
     assert made["Location"] == page
     assert "Nightly" in browser.get(url).content.decode()
     shown = browser.get(page).content.decode()
-    assert "The next one is at" in shown
-    assert "It has not run yet" in shown
+    assert "Next run:" in shown
+    assert "No runs yet" in shown
     assert "Look &lt;b&gt;around&lt;/b&gt;." in shown
     assert browser.post(f"{page}/run")["Location"] == page
     run = ScheduleRun.objects.get()
@@ -47,11 +47,11 @@ def test_a_member_makes_runs_pauses_and_deletes_one(
     for german in (browser.get(one, headers={"Accept-Language": "de"}) for one in (page, url)):
         assert "Bob hat ihn angehalten." in german.content.decode()
     browser.post(f"{page}/paused", {"paused": "0"})
-    assert "The next one is at" in browser.get(page).content.decode()
+    assert "Next run:" in browser.get(page).content.decode()
     assert browser.post(page, {**GIVEN, "name": "Weekly"})["Location"] == page
     row.refresh_from_db()
     assert row.name == "Weekly"
-    assert "Its sessions stay" in browser.get(f"{page}/delete").content.decode()
+    assert "Its sessions are kept" in browser.get(f"{page}/delete").content.decode()
     assert browser.post(f"{page}/delete")["Location"] == url
     assert not Schedule.objects.exists()
 

@@ -62,9 +62,9 @@ def test_an_admin_sets_an_engine_up_and_switches_it_off(
 @pytest.mark.parametrize(
     ("kind", "address", "key", "why"),
     [
-        ("searxng", "", "", "needs the address"),
+        ("searxng", "", "", "needs an address"),
         ("brave", "", "", "needs a key"),
-        ("exa", "", "two\nlines", "not a key"),
+        ("exa", "", "two\nlines", "A key must be printable"),
         ("searxng", "ftp://x.example", "", "http"),
         ("searxng", "http://169.254.169.254/", "", "metadata"),
         ("searxng", "http://u:p@x.example", "", "user name"),
@@ -130,7 +130,7 @@ def test_the_button_asks_the_engine(team: Team, adam: User, client_for: ClientFo
     server = EngineServer(mcp("something"))
     with serve(server) as base:  # type: ignore[arg-type]
         choose(browser, "exa", address=f"{base}/mcp", key=KEY)
-        assert "Exa answered." in browser.post(f"{URL}/test").content.decode()
+        assert "Exa responded." in browser.post(f"{URL}/test").content.decode()
         server.status, server.reply = 401, f"wrong {KEY}".encode()
         page = browser.post(f"{URL}/test").content.decode()
     assert "answered 401" in page
@@ -152,4 +152,4 @@ def test_a_key_that_cannot_be_read_is_said(
     browser = client_for(adam)
     choose(browser, "exa", key=KEY)
     TeamSearch.objects.update(secret="nothing")
-    assert "Set it again" in browser.post(f"{URL}/test").content.decode().replace("\n", " ")
+    assert "Enter it again" in browser.post(f"{URL}/test").content.decode().replace("\n", " ")

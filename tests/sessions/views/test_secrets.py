@@ -108,7 +108,7 @@ def test_members_read_names_and_change_nothing(
     with django_assert_max_num_queries(11):
         shown = page(browser, url)
     assert "TOKEN" in shown
-    assert "set it again" in shown
+    assert "Set it again" in shown
     assert "<textarea" not in shown
     assert put(browser, url, "TOKEN", VALUE).status_code == 403
     row = ProjectSecret.objects.get()

@@ -274,10 +274,10 @@ def test_the_panel_of_the_header_is_changed_in_place(
     assert inside.status_code == 200
     text = inside.content.decode()
     assert text.lstrip().startswith("<div")
-    assert "The link is made." in text
+    assert "Link created." in text
     (share,) = Share.objects.all()
     gone = client.post(f"{page(session)}/{share.pk}/revoke", headers=headers).content.decode()
-    assert "is revoked" in gone
+    assert "Link revoked" in gone
     assert share.pk not in gone
 
 
@@ -288,10 +288,10 @@ def test_admins_say_which_links_there_may_be(
     assert client_for(alice).post(address, {"links": "public"}).status_code == 302
     team.refresh_from_db()
     assert team.config == {"sharing": {"links": "public"}}
-    assert "Anybody who has the link" in client_for(bob).get(address).content.decode()
+    assert "Anyone with the link" in client_for(bob).get(address).content.decode()
     settings.PUBLIC_SHARES = False  # type: ignore[attr-defined]  # of pytest-django
     assert client_for(alice).post(address, {"links": "public"}).status_code == 422
-    assert "allows no public links" in client_for(alice).get(address).content.decode()
+    assert "does not allow public links" in client_for(alice).get(address).content.decode()
 
 
 def test_sharing_is_no_news_in_a_list(alice: User, session: Session) -> None:
@@ -314,19 +314,19 @@ def test_the_form_says_why_a_link_is_not_for_anybody_and_who_can_change_it(
     def said(user: User, shared: Session) -> str:
         return str(client_for(user).get(page(shared)).content.decode())
 
-    change = '<a href="/t/acme/settings/sharing">Change it</a>'
-    assert "for its members only, no public ones." in said(alice, session)
+    change = '<a href="/t/acme/settings/sharing">Edit</a>'
+    assert "only allows links for its members." in said(alice, session)
     assert change in said(alice, session)
-    assert "An admin of the team can change that." in said(bob, mine)
+    assert "A team admin can change this." in said(bob, mine)
     assert change not in said(bob, mine)
     Team.objects.update(config={"sharing": {"links": "none"}})
-    assert "The team allows no links to sessions." in said(alice, session)
+    assert "The team does not allow links to sessions." in said(alice, session)
     Team.objects.update(config={"sharing": {"links": "public"}})
-    assert "Change it" not in said(alice, session)
+    assert "Edit" not in said(alice, session)
     settings.PUBLIC_SHARES = False
-    assert "This server allows no public links; who runs it" in said(alice, session)
-    assert "Change it" not in said(alice, session)
+    assert "This server does not allow public links. An operator" in said(alice, session)
+    assert "Edit" not in said(alice, session)
     project = session.project
     project.config = {"share": "disabled"}
     project.save()
-    assert f'<a href="/t/acme/p/{project.pk}/">Change it</a>' in said(alice, session)
+    assert f'<a href="/t/acme/p/{project.pk}/">Edit</a>' in said(alice, session)

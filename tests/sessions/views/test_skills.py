@@ -19,7 +19,7 @@ def test_an_admin_writes_changes_and_deletes_a_skill(
     team: Team, adam: User, client_for: ClientFor
 ) -> None:
     browser = client_for(adam)
-    assert "The team has no skills yet" in browser.get(URL).content.decode()
+    assert "No skills yet" in browser.get(URL).content.decode()
     assert browser.post(f"{URL}new", GIVEN)["Location"] == URL
     row = TeamSkill.objects.get(team=team)
     assert (row.name, row.description, row.text) == tuple(GIVEN.values())
@@ -55,8 +55,8 @@ def test_a_member_reads_only(
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"name": "Re lease"}, "small letters"),
-        ({"name": "../x"}, "small letters"),
+        ({"name": "Re lease"}, "lowercase letters"),
+        ({"name": "../x"}, "lowercase letters"),
         ({"description": "  "}, "required"),
         ({"text": ""}, "required"),
     ],
@@ -75,7 +75,7 @@ def test_a_name_is_taken_once(team: Team, adam: User, client_for: ClientFor) -> 
     browser.post(f"{URL}new", GIVEN)
     answer = browser.post(f"{URL}new", GIVEN)
     assert answer.status_code == 422
-    assert "The team has a skill release already." in answer.content.decode()
+    assert "The team already has a skill named release." in answer.content.decode()
 
 
 def test_the_api_lists_those_of_the_project_and_of_its_team(

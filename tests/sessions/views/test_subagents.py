@@ -58,7 +58,7 @@ def test_the_list_of_sessions_says_that_somebody_is_needed(
 def test_fr_01_a_sub_agents_page_is_read_only_and_leads_on(
     client_for: ClientFor, alice: User, project: Project, session: Session, child: Session
 ) -> None:
-    last = make_session(alice, project, title="Look again", parent=session)
+    last = make_session(alice, project, title="Refresh", parent=session)
     client, base = client_for(alice), f"/t/acme/s/{session.pk}"
     answer = client.get(f"/t/acme/s/{child.pk}?panel=context", follow=True)
     assert answer.redirect_chain == [(f"{base}/sub/{child.pk}?panel=context", 302)]

@@ -92,7 +92,7 @@ def test_a_model_that_is_not_set_up_is_told_of(
 ) -> None:
     browser, said = client_for(adam), "Model demo/gone is not set up."
     send(browser, url + "new", name="look", model="demo/gone", **more)
-    assert f"look is saved. {said}" in page_of(browser, url)
+    assert f"look saved. {said}" in page_of(browser, url)
     assert said in page_of(browser, url)
     send(browser, url + "i/look", name="look", model="demo/tour", **more)
     assert "is not set up" not in page_of(browser, url)
@@ -103,9 +103,9 @@ def test_an_agent_that_is_taken_away_is_still_listed(
 ) -> None:
     browser = client_for(adam)
     send(browser, AGENTS + "i/plan", name="plan", disable="on")
-    assert "Taken away" in page_of(browser, AGENTS)
+    assert "Turned off" in page_of(browser, AGENTS)
     browser.post(AGENTS + "i/plan/delete")
-    assert "Taken away" not in page_of(browser, AGENTS)
+    assert "Turned off" not in page_of(browser, AGENTS)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_an_agent_that_is_taken_away_is_still_listed(
     [
         ({"name": "two words", "template": "x"}, "one word"),
         ({"name": "ship", "template": ""}, "required"),
-        ({"name": "ship", "template": "x", "seen": "0" * 16}, "meanwhile"),
+        ({"name": "ship", "template": "x", "seen": "0" * 16}, "Someone else"),
         ({"name": "there", "template": "x"}, "already"),
     ],
 )

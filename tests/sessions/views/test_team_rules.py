@@ -58,7 +58,7 @@ def test_other_settings_stay(team: Team, adam: User, client_for: ClientFor) -> N
     team.config = {"model": "a/b", "permission": "ask", "tools": {"webfetch": False}}
     team.save()
     browser = client_for(adam)
-    assert "Rules of an older form (tools)" in page_of(browser)
+    assert "Rules in an older form (tools)" in page_of(browser)
     change(browser, "add", tool="bash", pattern="ls", action="allow")
     team.refresh_from_db()
     assert team.config == {
@@ -79,10 +79,10 @@ def test_a_rule_for_a_name_that_nobody_knows_says_so(
     team.save()
     for known in ("bash", "*", "web*", "sky_look", "weather_now", "weather_*", "doom_loop"):
         change(browser, "add", tool=known, pattern="*", action="deny")
-        assert "Saved. It counts" in page_of(browser)
-        assert "is known now" not in page_of(browser)
+        assert "Saved. This applies" in page_of(browser)
+        assert "There is currently no tool named" not in page_of(browser)
     change(browser, "add", tool="nonsense tool", pattern="*", action="deny")
-    said = "No tool named nonsense tool is known now, so the rule does nothing yet."
+    said = "There is currently no tool named nonsense tool, so this rule has no effect yet."
     assert f"Saved. {said}" in page_of(browser)
     # On the list it stays.
     assert said in page_of(browser)
@@ -94,7 +94,7 @@ def test_a_rule_for_a_name_that_nobody_knows_says_so(
     [
         ("Bash", "Did you mean bash?"),
         ("WebFetch", "Did you mean webfetch?"),
-        ("write", "write is asked for as edit."),
+        ("write", "Requests for write use the name edit."),
     ],
 )
 def test_a_name_that_no_call_is_asked_for_by_is_refused(
@@ -118,7 +118,7 @@ def test_a_change_of_somebody_else_is_not_overwritten(
     given = {"act": "add", "tool": "bash", "pattern": "*", "action": "allow"}
     answer = browser.post(f"{URL}/change", {**given, "seen": "0" * 16})
     assert answer.status_code == 422
-    assert "Somebody else has changed this meanwhile" in answer.content.decode()
+    assert "Someone else has changed this" in answer.content.decode()
     assert stored(team) is None
 
 
@@ -144,10 +144,10 @@ def test_a_call_is_tried_by_the_rules_in_force(
     assert "Allowed" in allowed
     assert "the settings of the team (bash: git *)" in allowed
     assert "Denied" in page_of(browser, {**query, "text": "git status && git push origin"})
-    assert "Asked for" in page_of(browser, {**query, "text": "make"})
+    assert "Asks first" in page_of(browser, {**query, "text": "make"})
     assert "external_directory" in page_of(browser, {**query, "text": "cat /etc/passwd"})
     viewer = page_of(client_for(vera), {**query, "text": "git status"})
-    assert "Members of the team can try the rules here" in viewer
+    assert "Team members can test the rules here" in viewer
     assert "bash: git *" not in viewer
 
 
@@ -180,10 +180,10 @@ def test_what_was_allowed_in_the_whole_team_is_revoked_by_admins(
     )
     url = f"{URL}/saved/{row.pk}/revoke"
     assert url not in page_of(client_for(bob))
-    assert "Every project of the team" in page_of(client_for(bob))
+    assert "All projects of the team" in page_of(client_for(bob))
     assert client_for(bob).post(url).status_code == 403
     own = f"/t/acme/p/{project.pk}/"
-    assert "Every project of the team" in client_for(bob).get(own).content.decode()
+    assert "All projects of the team" in client_for(bob).get(own).content.decode()
     assert client_for(adam).post(f"{own}rules/{row.pk}/revoke").status_code == 404
     assert url in page_of(client_for(adam))
     assert client_for(adam).post(url)["Location"] == URL

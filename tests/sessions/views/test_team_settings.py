@@ -78,7 +78,7 @@ def test_saving_tells_what_has_no_effect(
     browser = client_for(alice)
     answer = save_settings(browser, url, config, to=f"{url}settings", follow=True)
     page = answer.content.decode()
-    assert "Saved. Unknown keys were left out: modle (did you mean" in page
+    assert "Saved. Unknown keys were ignored: modle (did you mean" in page
     assert "Model nope/none is not set up." in page
     project.refresh_from_db()
     assert project.config == {key: value for key, value in config.items() if key != "modle"}
@@ -88,7 +88,7 @@ def test_hints_see_agents_and_the_teams_settings(project: Project, team: Team) -
     assert config_hints(team, {}) == []
     agent: dict[str, object] = {"review": {"model": "demo/gone", "prompt": "x"}}
     found = config_hints(team, {"agent": agent, "default_agent": "nobody"})  # type: ignore[dict-item]
-    assert found == ["Model demo/gone is not set up.", "There is no agent nobody."]
+    assert found == ["Model demo/gone is not set up.", "There is no agent named nobody."]
     team.config = {"agent": {"nobody": {"prompt": "x"}}}
     assert config_hints(team, {"default_agent": "nobody"}) == []
 
@@ -120,8 +120,8 @@ def test_what_would_be_lost_is_agreed_to_first(
     answer = save_settings(browser, URL, given)
     page = html.unescape(answer.content.decode())
     assert answer.status_code == 422
-    assert f"Nothing is saved yet. This removes: {GONE}." in page
-    assert "Unknown keys were left out: nonsense." in page
+    assert f"Nothing is saved yet. Saving removes: {GONE}." in page
+    assert "Unknown keys were ignored: nonsense." in page
     assert '{"nonsense": 1}</textarea>' in page
     team.refresh_from_db()
     assert team.config == FULL
@@ -133,7 +133,7 @@ def test_what_would_be_lost_is_agreed_to_first(
     assert agree(browser, URL, answer, given)["Location"] == URL
     team.refresh_from_db()
     assert team.config == {}
-    assert "Saved. Unknown keys were left out: nonsense." in browser.get(URL).content.decode()
+    assert "Saved. Unknown keys were ignored: nonsense." in browser.get(URL).content.decode()
 
 
 def test_a_project_does_not_lose_anything_unasked_either(
@@ -143,7 +143,7 @@ def test_a_project_does_not_lose_anything_unasked_either(
     project.save()
     url, given = f"/t/acme/p/{project.pk}/", {"mcp": {"weather": FULL["mcp"]["weather"]}}
     answer = save_settings(client_for(adam), url, given, to=f"{url}settings")
-    assert "This removes: MCP server b, model." in answer.content.decode()
+    assert "Saving removes: MCP server b, model." in answer.content.decode()
     assert agree(client_for(adam), f"{url}settings", answer, given)["Location"] == url
     project.refresh_from_db()
     assert project.config == given
@@ -173,7 +173,7 @@ def test_settings_that_somebody_else_has_changed_meanwhile_are_not_overwritten(
     given = {"config": '{"model": "demo/tour"}', "seen": "0" * 16}
     answer = client_for(adam).post(URL, given)
     assert answer.status_code == 422
-    assert "Somebody else has changed this meanwhile" in answer.content.decode()
+    assert "Someone else has changed this" in answer.content.decode()
     team.refresh_from_db()
     assert team.config == {}
 

@@ -51,7 +51,7 @@ def test_a_person_sees_their_own_and_what_others_show(
         assert f'data-owner="{alice.display_name}"' in html
         assert "Shown" in html
     assert "Shown" not in tabs(vera)
-    assert "A member of the team can open terminals here." in tabs(vera)
+    assert "Team members can open terminals here." in tabs(vera)
     assert "data-terminal-open" not in tabs(vera)
 
 
@@ -76,7 +76,7 @@ def test_where_terminals_are_switched_off_the_pane_says_so(
     project.config = {"limits": {"terminals": 0}}
     project.save()
     html = tabs(alice)
-    assert "Terminals are switched off here." in html
+    assert "Terminals are turned off." in html
     assert "data-terminal-open" not in html
 
 

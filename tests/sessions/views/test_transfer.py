@@ -27,7 +27,7 @@ def test_a_file_becomes_a_session(alice: User, project: Project, client_for: Cli
     session = Session.objects.get()
     assert (session.title, session.project, session.owner) == ("Brought", project, alice)
     assert answer.headers["Location"] == f"/t/acme/s/{session.pk}"
-    assert "The session is imported." in client.get(answer.headers["Location"]).content.decode()
+    assert "Session imported." in client.get(answer.headers["Location"]).content.decode()
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_a_day_ends_at_midnight_of_utc(client_for: ClientFor, team: Team, alice:
     days = {"since": "2026-03-05", "until": "2026-03-05"}
     page = client_for(alice).get(PAGE, days).content.decode()
     assert figures(page)[0] == "$3.00"
-    assert "nothing before to compare with" in page
+    assert "no earlier data" in page
 
 
 def test_what_is_chosen_can_be_taken_away(
@@ -115,7 +115,7 @@ def test_what_is_chosen_can_be_taken_away(
 ) -> None:
     given = {"range": "7", "member": str(bob.pk), "model": "demo/big"}
     page = client_for(alice).get(PAGE, given).content.decode()
-    chips = page.split("Only</span>")[1].split("</p>")[0]
+    chips = page.split("Filters:</span>")[1].split("</p>")[0]
     assert re.findall(r'href="([^"]*)"><span>([^<]*)', chips) == [
         ("?range=7&amp;model=demo%2Fbig", "Bob"),
         (f"?range=7&amp;member={bob.pk}", "demo/big"),
@@ -127,20 +127,20 @@ def test_people_below_admins_see_their_own_and_the_total(
 ) -> None:
     page = client_for(bob).get(PAGE).content.decode()
     assert figures(page)[0] == "$4.00"
-    assert "The team together: $8.00" in page
+    assert "Team total: $8.00" in page
     assert "Alice" not in page
     assert 'id="usage-members"' not in page
     assert client_for(bob).get(PAGE, {"member": bob.pk}).status_code == 200
     for path in (PAGE, f"{PAGE}.csv"):
         assert client_for(bob).get(path, {"member": alice.pk}).status_code == 403
-    assert "No model was asked in this time." in client_for(vera).get(PAGE).content.decode()
+    assert "No model was called in this period." in client_for(vera).get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"since": "2026-03-05", "until": "2026-03-01"}, "This is before the first day."),
-        ({"since": "2020-03-05", "until": "2026-03-01"}, "At most 366 days at a time."),
+        ({"since": "2026-03-05", "until": "2026-03-01"}, "This is before the start date."),
+        ({"since": "2020-03-05", "until": "2026-03-01"}, "Choose at most 366 days."),
         ({"since": "soon"}, "Enter a valid date."),
         ({"range": "8"}, "The filter is not valid."),
         ({"since": "0001-01-01", "until": "0001-01-02"}, "or equal to"),

@@ -70,7 +70,7 @@ def test_a_wait_for_the_next_try_is_counted_down_and_cut_short(
     assert "Retrying in" in status
     assert status.count("data-countdown") >= 1
     assert "Overloaded." in html
-    assert "Try 1 of 6 failed" in html
+    assert "Attempt 1 of 6 failed" in html
     url = f"/t/acme/s/{session.pk}/retry"
     assert f'action="{url}"' in html
     answer = client_for(alice).post(url, headers={"HX-Request": "true"})

@@ -19,7 +19,7 @@ def test_an_admin_makes_tests_and_deletes_one(
     adam: User, project: Project, client_for: ClientFor
 ) -> None:
     browser = client_for(adam)
-    assert "no webhooks yet" in browser.get(URL).content.decode()
+    assert "No webhooks yet" in browser.get(URL).content.decode()
     made = browser.post(URL, {**GIVEN, "project": project.pk})
     assert made.status_code == 200
     assert "no-store" in made["Cache-Control"]
@@ -31,13 +31,15 @@ def test_an_admin_makes_tests_and_deletes_one(
     listed = browser.get(URL).content.decode()
     assert "example.com" in listed
     assert "hook-path" not in listed
-    assert "Nothing was sent yet" in browser.get(page).content.decode()
+    assert "No deliveries yet" in browser.get(page).content.decode()
     assert secret[0] not in browser.get(page).content.decode()
     assert browser.post(f"{page}/ping")["Location"] == page
     sent = WebhookDelivery.objects.get()
-    WebhookDelivery.objects.update(state="failed", problem="It answered 500.", attempts=12)
+    WebhookDelivery.objects.update(
+        state="failed", problem="The server responded with status 500.", attempts=12
+    )
     shown = browser.get(page).content.decode()
-    assert "Given up. It answered 500." in shown
+    assert "Given up. The server responded with status 500." in shown
     assert browser.post(f"{page}/delivery/{sent.pk}/again")["Location"] == page
     sent.refresh_from_db()
     assert sent.state == "pending"
@@ -49,7 +51,7 @@ def test_an_admin_makes_tests_and_deletes_one(
     assert browser.post(page, {**GIVEN, "events": ["question.asked"]})["Location"] == page
     row.refresh_from_db()
     assert (row.events, row.project) == (["question.asked"], None)
-    assert "hears nothing any more" in browser.get(f"{page}/delete").content.decode()
+    assert "no longer receives events" in browser.get(f"{page}/delete").content.decode()
     assert browser.post(f"{page}/delete")["Location"] == URL
     assert not Webhook.objects.exists()
 

@@ -72,7 +72,7 @@ async def test_a_server_that_fails_to_list_resources_keeps_its_tools(
     offer = await ask_for_tools(Program(sandbox, command(argv, worktree)), timeout_s=10)
     assert (len(offer.tools), offer.resources) == (1, ())
     [problem] = offer.problems
-    assert problem.startswith("It lists no resources: It lists the same page")
+    assert problem.startswith("Resources cannot be listed: The server returns the same page")
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_what_a_resource_holds_is_text_and_files(
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("sh", "-c", "echo lost >&2; exit 3"), "ended without an answer: lost"),
+        (("sh", "-c", "echo lost >&2; exit 3"), "exited without a response: lost"),
         (("no-such-program",), "no-such-program|ended without"),
-        (("sh", "-c", "while :; do echo '{}'; done"), "says so much"),
+        (("sh", "-c", "while :; do echo '{}'; done"), "too many messages"),
         (("sh", "-c", "tr '\\0' '{' < /dev/zero"), "more than 16 MiB at once"),
         (("sleep", "60"), "longer than 2 s"),
     ],

@@ -67,15 +67,18 @@ async def test_the_browser_is_sent_where_the_server_says() -> None:
 @pytest.mark.parametrize(
     ("other", "why"),
     [
-        ({"resource": {"resource": "https://other.example/mcp"}}, "about another server"),
-        ({"server": {"issuer": "https://other.example"}}, "about another one"),
-        ({"server": {"code_challenge_methods_supported": ["plain"]}}, "safe way"),
-        ({"server": {"code_challenge_methods_supported": None}}, "safe way"),
+        (
+            {"resource": {"resource": "https://other.example/mcp"}},
+            "metadata is for another",
+        ),
+        ({"server": {"issuer": "https://other.example"}}, "authorization server is for another"),
+        ({"server": {"code_challenge_methods_supported": ["plain"]}}, "PKCE with S256"),
+        ({"server": {"code_challenge_methods_supported": None}}, "PKCE with S256"),
         ({"server": {"registration_endpoint": None}}, "registers no clients by itself"),
         ({"register": 403}, "refused to register a client: 403"),
         ({"register": {"client_id": ""}}, "cannot be used"),
         ({"register": {"token_endpoint_auth_method": "private_key_jwt"}}, "cannot be used"),
-        ({"resource": 503}, "it answered 503"),
+        ({"resource": 503}, "responded with status 503"),
         ({"resource": 404, "server": 404}, "does not say where to sign in"),
         ({"server": {"authorization_endpoint": "http://u:p@h/"}}, "cannot be used"),
         ({"server": {"token_endpoint": "https://[::1/"}}, "does not say where to sign in"),
@@ -98,7 +101,7 @@ async def test_a_registration_that_is_needed_is_told_from_other_errors() -> None
 
 @pytest.mark.usefixtures("private_closed")
 async def test_secrets_go_over_tls_and_to_public_addresses_only() -> None:
-    with pytest.raises(ToolError, match="not https"):
+    with pytest.raises(ToolError, match="not use https"):
         await (await oauth()).begin(wish("http://mcp.example.com"))
     with pytest.raises(ToolError, match=NO_ANSWER):
         await (await oauth()).begin(wish("https://127.0.0.1:9"))
@@ -120,7 +123,7 @@ async def test_an_answer_from_elsewhere_is_not_exchanged(
         names_itself=names_itself,
     )
     attempt = Attempt(client=client, verifier="v")
-    with pytest.raises(ToolError, match="not from where"):
+    with pytest.raises(ToolError, match="not come from the server where"):
         await (await oauth()).finish(attempt, "code", issuer)
 
 
@@ -142,4 +145,4 @@ async def test_what_a_refusal_says_beside_its_code_is_not_shown() -> None:
         )
         with pytest.raises(ToolError) as raised:
             await (await oauth()).finish(Attempt(client=client, verifier="v"), "code", None)
-    assert raised.value.message == "The sign-in was refused with 400 (invalid_grant)."
+    assert raised.value.message == "The sign-in was rejected with status 400 (invalid_grant)."

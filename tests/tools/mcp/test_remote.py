@@ -85,18 +85,18 @@ HEAD = b"HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 @pytest.mark.parametrize(
     ("send", "said"),
     [
-        (answer(b"no such\npage", status=404), "It answered 404: no such page"),
-        (answer(b"", status=500), "It answered 500.$"),
-        (answer(b'{"error": "x"}', status=503, content_type="application/json"), "It answered 503"),
+        (answer(b"no such\npage", status=404), "responded with status 404: no such page"),
+        (answer(b"", status=500), "The server responded with status 500.$"),
+        (answer(b'{"error": "x"}', status=503, content_type="application/json"), "status 503"),
         (
             answer(b'{"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "too old"}}',
                    status=400, content_type="application/json"),
-            "It refused: too old",
+            "The server returned an error: too old",
         ),
         (answer(b"<html>", content_type="text/html"), "Unexpected content type"),
         (message({}, content_encoding="gzip"), "compressed"),
         (answer(b"", status=302, location="http://127.0.0.1:1/"), "not followed"),
-        (raw(HEAD, b"data: x\n\n"), "It refused"),
+        (raw(HEAD, b"data: x\n\n"), "The server returned an error"),
         (raw(HEAD, *[b"data: " + b"x" * 1_000_000] * 20), "SSE stream failed"),
         (raw(HEAD + b": " + b"\n: ".join([b"y" * 1_000_000] * 70)), "more than 64 MiB"),
     ],
@@ -136,7 +136,10 @@ async def test_a_sign_in_that_ends_during_a_call_does_not_repeat_it() -> None:
             return
         message({"capabilities": {}})(handler)
 
-    with serve_any(take) as base, pytest.raises(ToolError, match="It answered 401") as raised:
+    with (
+        serve_any(take) as base,
+        pytest.raises(ToolError, match="The server responded with status 401") as raised,
+    ):
         await call_tool(at(base), "a", {}, timeout_s=10)
     assert not isinstance(raised.value, SignInNeeded)
 

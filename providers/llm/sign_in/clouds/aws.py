@@ -20,11 +20,9 @@ from ..grants import Grant
 _REREAD_S = 900.0
 # What they find is the machine's, whatever the profile says.
 _NOT_OF_A_PROFILE = ("env", "ec2-credentials-file", "boto-config", "container-role", "iam-role")
-_NO_BOTOCORE = gettext_noop(
-    'Profiles of AWS need the package botocore: install the extra "bedrock".'
-)
-_NO_PROFILE = gettext_noop("The server's AWS configuration has no profile of this name.")
-_NO_KEYS = gettext_noop("This AWS profile has no credentials, or they have expired on the server.")
+_NO_BOTOCORE = gettext_noop('AWS profiles need the package botocore. Install the extra "bedrock".')
+_NO_PROFILE = gettext_noop("The server's AWS configuration has no profile with this name.")
+_NO_KEYS = gettext_noop("This AWS profile has no credentials, or they have expired.")
 
 
 async def profile_grant(profile: str) -> Grant:

@@ -26,10 +26,10 @@ TENANT = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[\w-]+(?:\.[\w-]+)+", re.A
 )
 BAD_TENANT = gettext_noop(
-    "This is not the ID of a tenant, nor a domain of one, such as contoso.onmicrosoft.com."
+    "Enter a tenant ID or a domain of the tenant, such as contoso.onmicrosoft.com."
 )
 _REFUSED = gettext_noop(
-    "Microsoft Entra refused the application. Check its tenant, its ID and its secret."
+    "Microsoft Entra rejected the application. Check the tenant, the application ID and the secret."
 )
 
 

@@ -30,15 +30,15 @@ _FIELDS = {
     "authorized_user": ("client_id", "client_secret", "refresh_token"),
 }
 _BAD_FILE = gettext_noop(
-    "This is not a key file of Google Cloud: paste the whole JSON of a service account, or of the "
-    "application default credentials."
+    "This is not a Google Cloud key file. Paste the complete JSON of a service account "
+    "or of the application default credentials."
 )
 _BAD_KEY = gettext_noop("The private key in this file cannot be read. Create a new one.")
 _REFUSED = gettext_noop(
-    "Google refused this key. It may have been deleted or disabled: create a new one."
+    "Google rejected this key. It may have been deleted or disabled. Create a new one."
 )
 _NO_CRYPTOGRAPHY = gettext_noop(
-    'Service accounts of Google need the package cryptography: install the extra "google".'
+    'Google service accounts need the package cryptography. Install the extra "google".'
 )
 
 

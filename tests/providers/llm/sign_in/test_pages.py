@@ -324,7 +324,7 @@ async def test_snowflake_must_give_a_refresh_token() -> None:
             return {**super().tokens(), "refresh_token": None}
 
     case = Case(Forgetful(), known("snowflake-cortex"), ACCOUNT)
-    with pytest.raises(SignInError, match="no refresh token"):
+    with pytest.raises(SignInError, match="not issue a refresh token"):
         await case.grant()
 
 

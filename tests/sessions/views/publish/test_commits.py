@@ -22,7 +22,7 @@ def test_it_commits_in_the_name_of_who_asks_with_the_agent_as_co_author(
     browser: Client, own: Session, alice: User
 ) -> None:
     panel = Panel(browser, own)
-    assert "Not looked at yet" in browser.get(panel.url).content.decode()
+    assert "Not checked yet" in browser.get(panel.url).content.decode()
     shown = panel.show()
     assert f"{panel.row.branch}</span>" in shown
     assert "3 files" in shown
@@ -97,7 +97,7 @@ def test_what_was_typed_stays_when_it_is_refused(browser: Client, own: Session) 
     panel.show()
     answer = browser.post(f"{panel.url}/commit", {"message": "Kept", "which": "some", "path": []})
     assert "Kept</textarea>" in answer.content.decode()
-    assert "cannot be the name of a branch" in panel.refused("switch", name="-x")
+    assert "not a valid branch name" in panel.refused("switch", name="-x")
 
 
 def test_hooks_of_the_repository_do_not_run(browser: Client, own: Session) -> None:
@@ -117,13 +117,13 @@ def test_it_commits_in_the_projects_own_folder_with_a_warning(
     panel = Panel(browser, shared)
     run("echo mine >theirs", shop)
     shown = panel.show()
-    assert "Changes of other people and sessions may be among these files" in shown
+    assert "These files may include changes of other people and sessions" in shown
     assert "rename" not in forms_of(shown)
     assert 'value="theirs"' in shown
     row = panel.do("commit", message="Mend", which="some", path=["new", "till.py"])
     assert not row.job_failed, row.job_detail
     assert run("git status --porcelain", shop) == "?? theirs\n"
-    assert "not renamed here" in panel.refused("rename", name="other")
+    assert "cannot be renamed here" in panel.refused("rename", name="other")
     assert not panel.do("switch", name="feature/x").job_failed
     assert run("git branch --show-current", shop) == "feature/x\n"
 
@@ -147,4 +147,4 @@ def test_a_session_beside_it_is_waited_for_in_the_projects_folder(
     other = make_session(alice, project)
     Session.objects.filter(pk=other.pk).update(state="busy")
     said = panel.refused("commit", message="No", which="all")
-    assert "A session works in the project's folder" in said
+    assert "A session is running in the project folder" in said

@@ -68,7 +68,7 @@ def test_without_an_address_it_says_who_sets_one(browser: Client, own: Session) 
     panel = Panel(browser, own)
     shown = panel.show()
     assert "No address yet" in shown
-    assert "An admin does under Publishing" in panel.refused("push")
+    assert "An admin can set one under Publishing" in panel.refused("push")
 
 
 @pytest.fixture

@@ -224,7 +224,7 @@ async def _interrupt_without_author() -> None:
             # A second cancel would cut off the cleaning up after the first.
             if task is not None and not task.cancelling():
                 logger.info("drain.author_gone session=%s", session_id)
-                task.cancel()
+                _cancel(task)
 
 
 async def listen() -> None:
@@ -265,9 +265,14 @@ async def _hear() -> None:
                 continue
             task = _drains.get(session_id)
             if task is not None:
-                task.cancel()
+                _cancel(task)
             elif session_id in _woken:
                 _missed_stops.add(session_id)
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    """Cancel a drain that may run on another loop of this process than its listener."""
+    task.get_loop().call_soon_threadsafe(task.cancel)
 
 
 async def _leave(grace_s: float) -> None:

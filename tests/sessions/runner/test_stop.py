@@ -6,9 +6,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from django.conf import settings
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
+from opencode_web.lib.loop import submit
 from providers.llm.messages import ProviderRequest, ToolResultMessage
 from sessions.access import without_author
 from sessions.actions.calls import stop_command
@@ -41,6 +43,32 @@ async def test_fr_09_stop_in_mid_stream_keeps_the_text_and_says_who(
     assert part.data["time"]["end"]
     answer = await in_db(Message.objects.get, session=session, role="assistant")
     assert answer.data["error"]["name"] == "MessageAbortedError"
+
+
+def test_a_drain_on_another_loop_than_the_listener_is_stopped(
+    transactional_db: None, alice: User, session: Session
+) -> None:
+    async def stopped() -> None:
+        text = script([{"text": "the first half"}, {"delay_ms": 60_000}, {"text": "never"}])
+        await in_db(prompt, alice, session, text)
+        drain = asyncio.create_task(run_session(session.pk))
+        await until(lambda: Part.objects.filter(session=session, type="text").count() == 2)
+        assert await stop(alice, session)
+        # Before the keeper of the lease looks at the row.
+        await asyncio.wait_for(drain, settings.LEASE_S / 8)
+
+    submit(coordinator.listen()).result(5)
+    listener = coordinator._listener
+    assert listener is not None
+    try:
+        # A loop in debug mode refuses calls from other threads.
+        with asyncio.Runner(debug=True) as runner:
+            runner.run(stopped())
+        assert not listener.done()
+    finally:
+        listener.get_loop().call_soon_threadsafe(listener.cancel)
+    session.refresh_from_db()
+    assert session.outcome == "stopped"
 
 
 async def test_fr_09_stop_kills_the_process_tree_of_a_command(
@@ -190,10 +218,6 @@ async def test_the_next_prompt_works_after_a_stop(alice: User, session: Session)
 async def test_two_people_answer_and_the_first_one_wins(
     alice: User, bob: User, session: Session
 ) -> None:
-    import pytest
-
-    from opencode_web.lib.errors import Conflict
-
     await in_db(prompt, alice, session, script([{"tool": "bash", "input": {"command": "true"}}]))
     await run_session(session.pk)
     request = await in_db(PermissionRequest.objects.get, session=session)

@@ -93,9 +93,9 @@ def test_a_part_says_something_else(session: Session, alice: User, turns: list[S
     [
         ({"text": 7}, "text: Input should be a valid string"),
         ({"type": "nonsense"}, "type: Input tag"),
-        ({"messageID": "msg_other"}, "keeps its id"),
-        ({"id": "prt_other"}, "keeps its id"),
-        ({"sessionID": "ses_other"}, "keeps its id"),
+        ({"messageID": "msg_other"}, "cannot be changed"),
+        ({"id": "prt_other"}, "cannot be changed"),
+        ({"sessionID": "ses_other"}, "cannot be changed"),
         ({"color": "red"}, "color: Extra inputs"),
     ],
 )

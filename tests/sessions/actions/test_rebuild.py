@@ -75,7 +75,7 @@ def test_a_session_that_works_is_left_alone(session: Session, told: Story, state
     Message.objects.filter(pk=told.prompt_id).update(data={})
     with pytest.raises(Unsettled):
         rebuild_session(session.pk, write=True)
-    assert "passed over" in _run(session.pk)
+    assert "skipped" in _run(session.pk)
     assert Message.objects.get(pk=told.prompt_id).data == {}
 
 
@@ -108,12 +108,12 @@ def test_the_command_does_all_sessions_or_some(
     other = make_session(alice, project)
     Session.objects.filter(pk=other.pk).update(title="Wrong")
     out = _run("--all")
-    assert out == (f"{other.pk}: Session {other.pk} differed: title\n2 looked at, 1 differed.\n")
-    assert _run(other.pk) == "1 looked at, 0 differed.\n"
+    assert out == (f"{other.pk}: Session {other.pk} differed: title\n2 checked, 1 differed.\n")
+    assert _run(other.pk) == "1 checked, 0 differed.\n"
 
 
 def test_a_check_that_finds_something_fails(session: Session, told: Story) -> None:
-    assert _run("--all", "--check") == "1 looked at, 0 differed.\n"
+    assert _run("--all", "--check") == "1 checked, 0 differed.\n"
     Message.objects.filter(pk=told.prompt_id).update(data={})
     with pytest.raises(CommandError, match="Rows differ"):
         _run("--all", "--check")

@@ -57,7 +57,7 @@ async def test_a_command_is_answered_when_its_turn_is_over(alice: User, session:
     ("more", "said"),
     [
         ({"command": "gone"}, "Available commands: init, review"),
-        ({"parts": [{"type": "text", "text": "x"}]}, "files only"),
+        ({"parts": [{"type": "text", "text": "x"}]}, "can only have files"),
     ],
 )
 async def test_a_wrong_call_is_explained(

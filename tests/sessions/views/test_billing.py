@@ -64,7 +64,7 @@ def test_a_session_is_not_there_for_billing_whether_it_exists_or_not(
     texts = [
         re.sub(r'(nonce|csrf)[^>]*|"[\w/.-]*ses_[^"]*"', "", one.content.decode()) for one in said
     ]
-    assert "your role in Acme is billing contact" in texts[0]
+    assert "Your role in Acme is billing contact" in texts[0]
     assert session.title not in texts[0]
     team.config = {"sharing": {"links": "public"}}
     team.save()

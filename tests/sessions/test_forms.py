@@ -12,7 +12,7 @@ DEEP = "[" * 60 + "]" * 60
     [
         ('{"model": }', "Line 1, column 11"),
         ("[]", "JSON object"),
-        ('{"a": NaN}', "does not know"),
+        ('{"a": NaN}', "does not support"),
         (f'{{"a": {DEEP}}}', "nested too deeply"),
     ],
 )

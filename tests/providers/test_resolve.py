@@ -215,7 +215,7 @@ def test_a_missing_key_is_said_before_the_call(team: Team) -> None:
 def test_a_key_of_another_secret_key_is_said_in_words(team: Team, settings: Any) -> None:
     make_openai(team)
     settings.SECRET_KEY = "another-" + "y" * 40
-    with pytest.raises(Invalid, match="Set it again"):
+    with pytest.raises(Invalid, match="Enter it again"):
         resolve_model(team, ModelRef("openai", "gpt-5"))
 
 

@@ -124,7 +124,7 @@ print(*sys.modules)
 def test_feat9_fr_07_the_package_signs_in_where_nothing_else_is_installed(python: Path) -> None:
     methods, missing, modules = run(python, "-c", SIGN_IN, cwd="/").splitlines()
     assert methods == "code device key"
-    assert 'install the extra "google"' in missing
+    assert 'Install the extra "google"' in missing
     assert {name.partition(".")[0] for name in modules.split()}.isdisjoint(ABSENT)
 
 

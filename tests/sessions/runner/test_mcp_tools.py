@@ -254,7 +254,7 @@ async def test_a_program_of_the_project_is_run_as_it_was_accepted_only(
     await in_db(prompt, alice, session, "hello")
     await drain(session)
     row = await in_db(McpServer.objects.get)
-    assert row.error.startswith("It runs canned.py of this project, which agents can change.")
+    assert row.error.startswith("It runs canned.py of this project, where agents can change it.")
     await in_db(accept_programs, project)
     await in_db(row.delete)
     await in_db(prompt, alice, session, called("shop_stock"))

@@ -24,9 +24,9 @@ _KINDS: dict[str, type[AppError]] = {
 
 
 class Fault(TypedDict):
-    """A fault as JSON. `what` is that of a `NotFound`."""
+    """A fault as JSON. `what` is that of a `NotFound`. A host of an older version has no `kind`."""
 
-    kind: str
+    kind: NotRequired[str]
     status: int
     code: str
     message: str
@@ -50,7 +50,7 @@ def fault_to_json(error: AppError) -> Fault:
 
 def fault_from_json(fault: Fault) -> AppError:
     """Returns: the error again, of its class where that is known here."""
-    kind = _KINDS.get(fault["kind"], AppError)
+    kind = _KINDS.get(fault.get("kind", ""), AppError)
     # Some of them word their message when they are made, and this one has been worded.
     error = kind.__new__(kind)
     AppError.__init__(error, fault["message"], **fault["data"])

@@ -39,6 +39,13 @@ def test_a_fault_keeps_its_class(error: AppError) -> None:
     assert vars(back) == {**vars(error), "status": error.status, "code": error.code}
 
 
+def test_a_fault_of_a_host_of_an_older_version_keeps_its_status_and_words() -> None:
+    fault = fault_to_json(Conflict("It is there already."))
+    del fault["kind"]
+    back = fault_from_json(fault)
+    assert (back.message, back.status) == ("It is there already.", 409)
+
+
 def test_what_was_not_found_is_known_afterwards() -> None:
     error = NotFound("File", "a.py")
     back = sent(error)

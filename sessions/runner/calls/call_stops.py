@@ -14,6 +14,7 @@ from tools.errors import StoppedByPerson
 @dataclass
 class _Open:
     limit: asyncio.Timeout
+    loop: asyncio.AbstractEventLoop
     by: str = ""
 
 
@@ -25,7 +26,7 @@ _open: dict[str, _Open] = {}
 async def stoppable(part_id: str) -> AsyncIterator[None]:
     """Let `hear_stop` end the block. Raises: StoppedByPerson when it did."""
     limit = asyncio.timeout(None)
-    call = _Open(limit)
+    call = _Open(limit, asyncio.get_running_loop())
     try:
         async with limit:
             _open[part_id] = call
@@ -40,8 +41,17 @@ async def stoppable(part_id: str) -> AsyncIterator[None]:
 
 
 def hear_stop(message: JsonObject) -> None:
-    """End the call of a `call stop` message, when it runs here. Of two people the first counts."""
-    call = _open.get(str(message.get("part")))
+    """End the call of a `call stop` message, when it runs here. Of two people the first counts.
+
+    It may run on another loop than the listener.
+    """
+    part_id = str(message.get("part"))
+    call = _open.get(part_id)
     if call is not None and not call.by:
         call.by = str(message.get("by"))
-        call.limit.reschedule(asyncio.get_running_loop().time())
+        call.loop.call_soon_threadsafe(_end, part_id, call)
+
+
+def _end(part_id: str, call: _Open) -> None:
+    if _open.get(part_id) is call:  # it may have come to its end by itself
+        call.limit.reschedule(call.loop.time())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
+from opencode_web.lib.compiled import write_columns
 from opencode_web.lib.errors import AppError
 from providers.llm.events import FinishReason
 from providers.room import NoRoom
@@ -89,7 +90,7 @@ def _promote(session: Session, rows: list[SessionInput], *, mid_turn: bool) -> N
         if title:
             events.append(SessionUpdated(title=title))
             session.run.title_due = settings.TITLES and session.parent_id is None
-            session.run.save(update_fields=["title_due"])
+            write_columns(session.run, ["title_due"])
     append(session, events)
 
 

@@ -94,7 +94,9 @@ def test_fr_01_a_minute_offline_costs_nothing_that_was_said_or_written(
     context.set_offline(False)
     expect(page.locator("#live")).to_have_attribute("data-state", re.compile("live|plain"))
     expect(page.locator("[data-banner]")).to_be_hidden()
-    expect(page.locator("#toasts")).to_contain_text(re.compile(r"Back\. Updates loaded: \d+"))
+    expect(page.locator("#toasts")).to_contain_text(
+        re.compile(r"Reconnected\. Updates loaded: \d+")
+    )
     expect(page.get_by_role("log")).to_contain_text("Meanwhile.")
     expect(page.locator(".prompt", has_text="written offline")).to_have_count(1)
     expect(page.get_by_label("Message to the agent")).to_have_value("")

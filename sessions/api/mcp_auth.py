@@ -16,7 +16,7 @@ from sessions.api.location import require_location
 from sessions.config.effective import project_config
 from sessions.config.programs import McpConfig
 from sessions.mcp.grants import signed_in
-from sessions.mcp.servers import heard_of, status_of
+from sessions.mcp.servers import known_servers, status_of
 from teams.http import client_ip
 from teams.models import Role
 
@@ -97,4 +97,4 @@ def _server(request: ApiRequest, name: str) -> tuple[ProjectAccess, McpConfig]:
 
 
 def _status(access: ProjectAccess, name: str, server: McpConfig) -> JsonObject:
-    return status_of(name, server, heard_of(access.project, {name: server}).get(name))
+    return status_of(name, server, known_servers(access.project, {name: server}).get(name))

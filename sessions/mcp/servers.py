@@ -139,8 +139,8 @@ def digest_of(server: McpConfig) -> str:
     return hashlib.sha256(data.encode()).hexdigest()
 
 
-def heard_of(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpServer]:
-    """Returns: what the servers said that run with these settings, however long ago, by name."""
+def known_servers(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpServer]:
+    """Returns: the last answers of servers with these settings, of any age, by name."""
     wanted = {name: digest_of(one) for name, one in running(servers).items()}
     if not wanted:
         return {}
@@ -148,22 +148,22 @@ def heard_of(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpSe
     return {row.name: row for row in rows if wanted.get(row.name) == row.digest}
 
 
-def unheard(project: Project, servers: dict[str, McpConfig]) -> tuple[str, ...]:
+def stale_servers(project: Project, servers: dict[str, McpConfig]) -> tuple[str, ...]:
     """Returns: the servers that have to be asked, for the first time or again."""
-    heard, oldest = heard_of(project, servers), timezone.now() - _FRESH
+    known, oldest = known_servers(project, servers), timezone.now() - _FRESH
     names = list(running(servers))[:MAX_SERVERS]
-    return tuple(name for name in names if name not in heard or heard[name].asked_at < oldest)
+    return tuple(name for name in names if name not in known or known[name].asked_at < oldest)
 
 
 def offered_by_servers(project: Project, servers: dict[str, McpConfig]) -> tuple[McpTool, ...]:
     """Returns: the tools that agents may be offered. No two have one name, nor a built-in's."""
-    return tools_of(heard_of(project, servers))
+    return tools_of(known_servers(project, servers))
 
 
-def tools_of(heard: dict[str, McpServer]) -> tuple[McpTool, ...]:
+def tools_of(known: dict[str, McpServer]) -> tuple[McpTool, ...]:
     """`offered_by_servers` of what was read."""
     found: dict[str, McpTool] = {}
-    for row in heard.values():
+    for row in known.values():
         for tool in row.tools:
             found.setdefault(tool["name"], McpTool(**tool, server=row.name))
     return tuple(found.values())
@@ -171,14 +171,14 @@ def tools_of(heard: dict[str, McpServer]) -> tuple[McpTool, ...]:
 
 def prompts_of_servers(project: Project, servers: dict[str, McpConfig]) -> tuple[McpPrompt, ...]:
     """Returns: the prompts that people may be offered as commands."""
-    rows = heard_of(project, servers).values()
+    rows = known_servers(project, servers).values()
     return tuple(McpPrompt(**prompt) for row in rows for prompt in row.prompts)
 
 
 def resources_of_servers(project: Project, servers: dict[str, McpConfig]) -> JsonObject:
     """Returns: the resources when they were last listed, as OpenCode's API has them."""
     found: JsonObject = {}
-    for row in heard_of(project, servers).values():
+    for row in known_servers(project, servers).values():
         for one in row.resources or ():
             found.setdefault(prompt_name(row.name, one["name"]), {**one, "client": row.name})
     return found
@@ -188,7 +188,7 @@ def words_of_servers(
     project: Project, servers: dict[str, McpConfig], ruleset: Ruleset
 ) -> tuple[ServerWords, ...]:
     """Returns: what those say of whose tools an agent with these rules is offered any."""
-    rows = [row for row in heard_of(project, servers).values() if row.instructions]
+    rows = [row for row in known_servers(project, servers).values() if row.instructions]
     return tuple(
         ServerWords(row.name, row.instructions)
         for row in rows
@@ -203,8 +203,8 @@ def asked_for_servers(servers: Iterable[str]) -> Ruleset:
 
 def statuses(project: Project, servers: dict[str, McpConfig]) -> JsonObject:
     """Returns: how each server is, as OpenCode's API has it."""
-    heard = heard_of(project, servers)
-    return {name: status_of(name, one, heard.get(name)) for name, one in servers.items()}
+    known = known_servers(project, servers)
+    return {name: status_of(name, one, known.get(name)) for name, one in servers.items()}
 
 
 def status_of(name: str, server: McpConfig, row: McpServer | None) -> JsonObject:

@@ -87,7 +87,7 @@ async def read_resource(server: Server, uri: str, *, timeout_s: float) -> JsonOb
 
 
 async def challenge_of(server: Server, *, timeout_s: float) -> str | None:
-    """Returns: how a server asks who asks; None where it lets one in. Raises: ToolError."""
+    """Returns: the challenge of a server that requires a sign-in, else None. Raises: ToolError."""
     try:
         async with _session(server, timeout_s):
             return None

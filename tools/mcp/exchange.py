@@ -17,7 +17,7 @@ _METHOD_NOT_FOUND = -32601
 
 
 class SignInNeeded(ToolError):
-    """The server wants to know who asks. `challenge` is its `WWW-Authenticate`."""
+    """The server requires a sign-in. `challenge` is its `WWW-Authenticate`."""
 
     def __init__(self, challenge: str = "") -> None:
         super().__init__("It wants a sign-in.")
@@ -97,7 +97,7 @@ class Server(Protocol):
 
 
 async def greet(exchange: Exchange) -> Greeted:
-    """Say who asks. Raises: ToolError."""
+    """Initialize the session. Raises: ToolError."""
     hello = await exchange.request(
         "initialize",
         {

@@ -1,4 +1,4 @@
-"""MCP servers in lists: where each is set, and how it was when it was last heard."""
+"""MCP servers in lists: where each is set, and how it was when it was last asked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sessions.config.model import Config
 from sessions.config.programs import McpConfig
 from sessions.mcp.grants import granted_by
 from sessions.mcp.programs import digest_of_programs, programs_in, unaccepted
-from sessions.mcp.servers import KEY, NEEDS_AUTH, heard_of, refusal, running, servers_in
+from sessions.mcp.servers import KEY, NEEDS_AUTH, known_servers, refusal, running, servers_in
 from sessions.models import McpProgram, McpServer, Project
 from sessions.present.projects import labels_of, project_url
 from teams.models import Team
@@ -41,8 +41,8 @@ _CHIPS = {
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What a server said. `tools` are `{name, remote, description}`, as agents are offered them."""
+class ServerOffer:
+    """What a server offers. `tools` are `{name, remote, description}`, as agents see them."""
 
     at: datetime
     tools: list[JsonObject] = field(default_factory=list)
@@ -84,7 +84,7 @@ class ServerLine:
     chip: str
     state: str
     error: str = ""
-    heard: Heard | None = None
+    offer: ServerOffer | None = None
     edit_url: str = ""
     delete_url: str = ""
     switch_url: str = ""
@@ -116,17 +116,17 @@ def project_lines(project: Project, address: Address) -> list[ServerLine]:
     """The servers of a project, with what they said. Three queries at most."""
     servers = _parsed(config_data(project))
     own, teams = servers_in(project.config), servers_in(project.team.config)
-    heard, granted = heard_of(project, servers), granted_by(project, servers)
+    known, granted = known_servers(project, servers), granted_by(project, servers)
     found = _programs(project, servers, address)
     lines = []
     for name, server in servers.items():
         level = "project" if _is_defined(own.get(name)) else "server"
         if level == "server" and _is_defined(teams.get(name)):
             level = "team"
-        line = _line(name, server, level, address, own, heard)
+        line = _line(name, server, level, address, own, known)
         if (programs := found.get(name)) is not None:
             line = _with_programs(line, programs)
-        row = heard.get(name)
+        row = known.get(name)
         may_want = server.enabled and server.signs_in and (row is None or bool(row.state))
         if name in granted:
             line = replace(line, sign_out_url=address("_sign_out", name))
@@ -219,14 +219,14 @@ def _line(
     level: str,
     address: Address,
     own: Mapping[str, JsonObject],
-    heard: Mapping[str, McpServer] | None = None,
+    known: Mapping[str, McpServer] | None = None,
 ) -> ServerLine:
     state, error, row = "on" if server.enabled else "off", "", None
     if server.enabled:
         error = refusal(name, server)
         state = "failed" if error else state
-    if heard is not None and state == "on":
-        row = heard.get(name)
+    if known is not None and state == "on":
+        row = known.get(name)
         error = row.error if row else ""
         state = "unasked" if row is None else "failed" if error else "connected"
         if row is not None and row.state:
@@ -246,18 +246,18 @@ def _line(
         chip=chip,
         state=_(said),
         error=error,
-        heard=_heard(row),
+        offer=_offer(row),
         edit_url=address("", name) if is_own else "",
         delete_url=address("_delete", name) if is_own else "",
         switch_url=address("_enabled", name),
-        again_url=address("_again", name) if heard is not None and row is not None else "",
+        again_url=address("_again", name) if known is not None and row is not None else "",
     )
 
 
-def _heard(row: McpServer | None) -> Heard | None:
+def _offer(row: McpServer | None) -> ServerOffer | None:
     if row is None or row.state:
         return None
-    return Heard(row.asked_at, row.tools, row.resources or [], row.problems)
+    return ServerOffer(row.asked_at, row.tools, row.resources or [], row.problems)
 
 
 def below_team() -> dict[str, JsonObject]:

@@ -1,7 +1,7 @@
-"""Being with an MCP server: with the secrets that it is given, and what it has granted.
+"""Reach an MCP server, with the secrets that it is given and the grant that it has issued.
 
-A grant is renewed before it ends, and when the server does not take it any more; one renews it at
-a time, whoever else needs it waits. One that counts no more is erased.
+A grant is renewed before it ends and when the server no longer accepts it. Only one caller renews
+it at a time; the others wait. A revoked grant is deleted.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ logger = logging.getLogger(__name__)
 
 # A grant that ends sooner is renewed before it is used.
 _SPARE_S = 60
-# Somebody else renews meanwhile.
+# How long to wait for another caller to renew it.
 _WAIT_S = 20
 _LOOK_S = 0.2
 WANTS_SIGN_IN = "An admin of the team has to sign in to it, on the project's page of MCP servers."
-REFUSES_HEADERS = "It does not take who asks: look at its headers in the settings."
+REFUSES_HEADERS = "The server rejected the credentials: check its headers in the settings."
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Visit:
-    """Who goes to which server: in a project, from a folder with its sandbox."""
+class McpTarget:
+    """The server to reach: for a project, from a folder with its sandbox."""
 
     project: Project
     name: str
@@ -53,39 +53,44 @@ class Visit:
     sandbox: Sandbox
 
 
-async def at_server(visit: Visit, use: Callable[[Server], Awaitable[T]]) -> tuple[T, Redactor]:
-    """Do something with a server. It is done again where the server wanted a new grant first.
+async def with_mcp_session(
+    target: McpTarget, use: Callable[[Server], Awaitable[T]]
+) -> tuple[T, Redactor]:
+    """Call `use` with a server, and once more when the server wanted a new grant first.
 
-    Returns: what came of it, and what knows all secrets that the server may say.
-    Raises: ToolError without them; SignInNeeded where somebody has to sign in.
+    Returns: its result, and a redactor of all secrets that the server may repeat.
+    Raises: ToolError without those secrets; SignInNeeded when somebody has to sign in.
     """
-    bearer = await _bearer(visit)
+    bearer = await _bearer(target)
     try:
-        return await _use(visit, bearer, use)
+        return await _use(target, bearer, use)
     except SignInNeeded:
-        renewed = await _bearer(visit, spent=bearer) if bearer else ""
+        renewed = await _bearer(target, spent=bearer) if bearer else ""
         if not renewed:
             raise
-        return await _use(visit, renewed, use)
+        return await _use(target, renewed, use)
 
 
-async def ask_server(visit: Visit, use: Callable[[Server], Awaitable[T]]) -> tuple[T, Redactor]:
-    """`at_server` for a call of an agent. Raises: ToolError, also where somebody has to sign in."""
+async def call_mcp(target: McpTarget, use: Callable[[Server], Awaitable[T]]) -> tuple[T, Redactor]:
+    """`with_mcp_session` for a call by an agent.
+
+    Raises: ToolError, also when somebody has to sign in.
+    """
     try:
-        return await at_server(visit, use)
+        return await with_mcp_session(target, use)
     except SignInNeeded as exc:
         # The next turn asks it what it has, and finds out what is to be done.
-        await in_db(forget_mcp_server, visit.project, visit.name)
-        raise ToolError(WANTS_SIGN_IN if visit.server.signs_in else REFUSES_HEADERS) from exc
+        await in_db(forget_mcp_server, target.project, target.name)
+        raise ToolError(WANTS_SIGN_IN if target.server.signs_in else REFUSES_HEADERS) from exc
 
 
 async def _use(
-    visit: Visit, bearer: str, use: Callable[[Server], Awaitable[T]]
+    target: McpTarget, bearer: str, use: Callable[[Server], Awaitable[T]]
 ) -> tuple[T, Redactor]:
-    redactor = redactor_of(visit.server, visit.sandbox.redactor.secrets, bearer=bearer)
-    await require_accepted(visit)
+    redactor = redactor_of(target.server, target.sandbox.redactor.secrets, bearer=bearer)
+    await require_accepted(target)
     try:
-        place = place_of(visit.server, visit.folder, visit.sandbox, bearer=bearer)
+        place = place_of(target.server, target.folder, target.sandbox, bearer=bearer)
         return await use(place), redactor
     except SignInNeeded:
         raise
@@ -93,21 +98,21 @@ async def _use(
         raise ToolError(redactor.text(exc.message)) from exc
 
 
-async def require_accepted(visit: Visit) -> None:
+async def require_accepted(target: McpTarget) -> None:
     """Raises: ToolError where it runs files of the worktree that nobody accepted as they are."""
-    files = await asyncio.to_thread(programs_in, visit.folder, visit.server)
-    accepted = await in_db(accepted_programs, visit.project.pk) if files else {}
-    if reason := unaccepted(files, accepted.get(visit.name)):
+    files = await asyncio.to_thread(programs_in, target.folder, target.server)
+    accepted = await in_db(accepted_programs, target.project.pk) if files else {}
+    if reason := unaccepted(files, accepted.get(target.name)):
         raise ToolError(reason)
 
 
-async def _bearer(visit: Visit, *, spent: str = "") -> str:
+async def _bearer(target: McpTarget, *, spent: str = "") -> str:
     """Returns: what was granted, renewed where it has to be; nothing where nothing counts.
 
     `spent` is what the server does not take.
     """
     deadline = time.monotonic() + _WAIT_S
-    while (row := await in_db(signed_in, visit.project, visit.name, visit.server)) is not None:
+    while (row := await in_db(signed_in, target.project, target.name, target.server)) is not None:
         grant = _read(row)
         if grant.access_token != spent and not _is_ending(grant):
             return grant.access_token

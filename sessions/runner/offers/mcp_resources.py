@@ -15,7 +15,7 @@ from opencode_web.lib.text import clean_json, printable_text
 from sessions.config.programs import McpConfig
 from sessions.mcp.servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE
 from sessions.models import Project
-from sessions.runner.offers.mcp_reach import Visit, ask_server
+from sessions.runner.offers.mcp_reach import McpTarget, call_mcp
 from tools.base import Params, Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
 from tools.mcp.client import Offer, list_resources, read_resource
@@ -92,7 +92,7 @@ async def _list(
     shown: JsonObject = {"servers": list(names)}
     await context.ask(PermissionAsk("read", patterns, always=patterns, metadata=shown))
     found = await asyncio.gather(
-        *(_listed(_visit(project, servers, name, context), templates=templates) for name in names)
+        *(_listed(_target(project, servers, name, context), templates=templates) for name in names)
     )
     problems = [one for one in found if isinstance(one, ToolError)]
     if len(problems) == len(names):
@@ -104,17 +104,17 @@ async def _list(
     return ToolResult(title="", output=json.dumps(answer, ensure_ascii=False, indent=2))
 
 
-async def _listed(visit: Visit, *, templates: bool) -> list[JsonValue] | ToolError:
+async def _listed(target: McpTarget, *, templates: bool) -> list[JsonValue] | ToolError:
     """A server that fails takes nothing from what others say."""
-    timeout_s = visit.server.timeout_s
+    timeout_s = target.server.timeout_s
     try:
-        found, redactor = await ask_server(
-            visit, partial(list_resources, templates=templates, timeout_s=timeout_s)
+        found, redactor = await call_mcp(
+            target, partial(list_resources, templates=templates, timeout_s=timeout_s)
         )
     except ToolError as exc:
-        return ToolError(f"{visit.name}: {exc.message}")
+        return ToolError(f"{target.name}: {exc.message}")
     shown = [clean_json(redactor.json(one)) for one in found]
-    return [{"server": visit.name, **one} for one in shown if isinstance(one, dict)]
+    return [{"server": target.name, **one} for one in shown if isinstance(one, dict)]
 
 
 async def _read(
@@ -126,10 +126,10 @@ async def _read(
     always = (pattern,) if "*" not in params.uri else ()
     shown: JsonObject = {"server": name, "uri": params.uri}
     await context.ask(PermissionAsk("read", (pattern,), always=always, metadata=shown))
-    visit = _visit(project, servers, name, context)
-    timeout_s = visit.server.timeout_s
-    result, redactor = await ask_server(
-        visit, lambda place: read_resource(place, params.uri, timeout_s=timeout_s)
+    target = _target(project, servers, name, context)
+    timeout_s = target.server.timeout_s
+    result, redactor = await call_mcp(
+        target, lambda place: read_resource(place, params.uri, timeout_s=timeout_s)
     )
     return await asyncio.to_thread(_read_contents, result, redactor)
 
@@ -146,8 +146,8 @@ def _known(servers: Servers, name: str) -> str:
     return name
 
 
-def _visit(project: Project, servers: Servers, name: str, context: ToolContext) -> Visit:
-    return Visit(project, name, servers[name], context.worktree, context.sandbox)
+def _target(project: Project, servers: Servers, name: str, context: ToolContext) -> McpTarget:
+    return McpTarget(project, name, servers[name], context.worktree, context.sandbox)
 
 
 def shown_resources(offer: Offer, redactor: Redactor) -> tuple[JsonObject, ...] | None:

@@ -23,11 +23,11 @@ from sessions.mcp.servers import (
     RESERVED,
     McpTool,
     digest_of,
-    heard_of,
+    known_servers,
     running,
+    stale_servers,
     tool_name,
     tools_of,
-    unheard,
 )
 from sessions.models import McpServer, Project, Session
 from sessions.rules.in_force import Setup
@@ -42,10 +42,10 @@ from sessions.runner.offers.mcp_prompts import check_prompts, shown_prompts
 from sessions.runner.offers.mcp_reach import (
     REFUSES_HEADERS,
     WANTS_SIGN_IN,
-    Visit,
-    ask_server,
-    at_server,
+    McpTarget,
+    call_mcp,
     require_accepted,
+    with_mcp_session,
 )
 from sessions.runner.offers.mcp_resources import check_resources, resource_tools, shown_resources
 from sessions.sandboxes.build import sandbox_for
@@ -69,7 +69,7 @@ def mcp_tools(
     session: Session, servers: dict[str, McpConfig]
 ) -> dict[str, Tool[Any]]:  # Any: see tools.registry
     """Returns: the tools of the servers of a session's project, by name."""
-    heard = heard_of(session.project, servers)
+    known = known_servers(session.project, servers)
     tools = {
         tool.name: SchemaTool(
             name=tool.name,
@@ -79,9 +79,9 @@ def mcp_tools(
             description=tool.description,
             parameters=tool.parameters,
         )
-        for tool in tools_of(heard)
+        for tool in tools_of(known)
     }
-    readable = {row.name: servers[row.name] for row in heard.values() if row.resources is not None}
+    readable = {row.name: servers[row.name] for row in known.values() if row.resources is not None}
     return {**tools, **{tool.name: tool for tool in resource_tools(session.project, readable)}}
 
 
@@ -99,12 +99,12 @@ async def _run(
     context: ToolContext,
 ) -> ToolResult:
     shown: JsonObject = {"server": tool.server, "tool": tool.remote, "input": params.arguments}
-    visit = Visit(project, tool.server, server, context.worktree, context.sandbox)
+    target = McpTarget(project, tool.server, server, context.worktree, context.sandbox)
     # Nobody is asked for what would not be done. It is looked at again before it is started.
-    await require_accepted(visit)
+    await require_accepted(target)
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
-    result, redactor = await ask_server(
-        visit,
+    result, redactor = await call_mcp(
+        target,
         lambda place: call_tool(place, tool.remote, params.arguments, timeout_s=server.timeout_s),
     )
     return await asyncio.to_thread(_read, result, redactor)
@@ -121,7 +121,7 @@ def _read(result: JsonObject, redactor: Redactor) -> ToolResult:
 
 def listing_wanted(session: Session, config: Config) -> McpListing | None:
     """Returns: what has to be done before tools of servers can be offered, if anything has."""
-    names = unheard(session.project, config.mcp) if config.mcp else ()
+    names = stale_servers(session.project, config.mcp) if config.mcp else ()
     if names and sandbox_for(session).refusal:
         # Where nothing can be run, none is asked that is a program.
         names = tuple(name for name in names if config.mcp[name].is_remote)
@@ -133,30 +133,33 @@ async def list_mcp_tools(step: McpListing) -> None:
     """Ask each server what it has, all at once, and keep that for a while."""
     session, servers = step.session, step.servers
     sandbox, folder = await in_db(sandbox_for, session), Path(session.worktree)
-    visits = [
-        Visit(session.project, name, server, folder, sandbox) for name, server in servers.items()
+    targets = [
+        McpTarget(session.project, name, server, folder, sandbox)
+        for name, server in servers.items()
     ]
-    answers = await asyncio.gather(*map(_ask, visits))
+    answers = await asyncio.gather(*map(_ask, targets))
     for (name, server), answer in zip(servers.items(), answers, strict=True):
         await in_db(_store, session, name, server, answer)
 
 
 @dataclass(frozen=True)
-class _Silence:
-    """Why nothing is offered; `state` where that is for a person to mend."""
+class _McpUnavailable:
+    """Why nothing is offered. `state` is set when a person can fix it."""
 
     error: str
     state: str = ""
 
 
-async def _ask(visit: Visit) -> Offer | _Silence:
-    timeout_s = visit.server.timeout_s
+async def _ask(target: McpTarget) -> Offer | _McpUnavailable:
+    timeout_s = target.server.timeout_s
     try:
-        offer, redactor = await at_server(visit, partial(ask_for_tools, timeout_s=timeout_s))
+        offer, redactor = await with_mcp_session(
+            target, partial(ask_for_tools, timeout_s=timeout_s)
+        )
     except SignInNeeded as exc:
-        return await _wanting(visit, exc.challenge)
+        return await _wanting(target, exc.challenge)
     except ToolError as exc:
-        return _Silence(printable_text(exc.message)[:1_000])
+        return _McpUnavailable(printable_text(exc.message)[:1_000])
     shown = (redactor.json(tool) for tool in offer.tools)
     return replace(
         offer,
@@ -168,11 +171,11 @@ async def _ask(visit: Visit) -> Offer | _Silence:
     )
 
 
-async def _wanting(visit: Visit, challenge: str) -> _Silence:
+async def _wanting(target: McpTarget, challenge: str) -> _McpUnavailable:
     """Whether somebody can sign in to it, which takes a few more requests."""
-    server = visit.server
+    server = target.server
     if not server.signs_in:
-        return _Silence(REFUSES_HEADERS)
+        return _McpUnavailable(REFUSES_HEADERS)
     has_client = bool(server.oauth and server.oauth.client_id)
     try:
         async with asyncio.timeout(server.timeout_s):
@@ -182,21 +185,21 @@ async def _wanting(visit: Visit, challenge: str) -> _Silence:
                 has_client=has_client,
             )
     except NeedsRegistration as exc:
-        return _Silence(exc.message, NEEDS_REGISTRATION)
+        return _McpUnavailable(exc.message, NEEDS_REGISTRATION)
     except (ToolError, TimeoutError) as exc:
-        return _Silence(printable_text(f"It wants a sign-in. {exc}")[:1_000])
-    return _Silence(WANTS_SIGN_IN, NEEDS_AUTH)
+        return _McpUnavailable(printable_text(f"It wants a sign-in. {exc}")[:1_000])
+    return _McpUnavailable(WANTS_SIGN_IN, NEEDS_AUTH)
 
 
 @transaction.atomic
-def _store(session: Session, name: str, server: McpConfig, answer: Offer | _Silence) -> None:
-    offer = Offer("", ()) if isinstance(answer, _Silence) else answer
-    silence = answer if isinstance(answer, _Silence) else _Silence("")
+def _store(session: Session, name: str, server: McpConfig, answer: Offer | _McpUnavailable) -> None:
+    offer = Offer("", ()) if isinstance(answer, _McpUnavailable) else answer
+    unavailable = answer if isinstance(answer, _McpUnavailable) else _McpUnavailable("")
     tools, problems = _checked(name, offer)
     prompts, others = check_prompts(name, offer)
     said = [*offer.problems, *others]
     rows = McpServer.objects.filter(project=session.project_id, name=name)
-    if rows.values_list("tools", "error").first() != (tools, silence.error):
+    if rows.values_list("tools", "error").first() != (tools, unavailable.error):
         transaction.on_commit(partial(publish_mcp_tools, session.project, name))
     McpServer.objects.update_or_create(
         project_id=session.project_id,
@@ -208,8 +211,8 @@ def _store(session: Session, name: str, server: McpConfig, answer: Offer | _Sile
             "resources": check_resources(offer),
             "problems": [*problems, *(printable_text(one)[:500] for one in said)][:_MAX_PROBLEMS],
             "instructions": printable_text(offer.instructions)[:MAX_INSTRUCTIONS_CHARS],
-            "error": silence.error,
-            "state": silence.state,
+            "error": unavailable.error,
+            "state": unavailable.state,
             "asked_at": timezone.now(),
         },
     )

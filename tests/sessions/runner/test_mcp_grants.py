@@ -14,7 +14,7 @@ from sessions.config.effective import project_config
 from sessions.mcp.grants import grant_of
 from sessions.mcp.servers import offered_by_servers, statuses
 from sessions.models import McpServer, McpSignIn, Project, Session
-from sessions.runner.offers.mcp_reach import Visit, at_server
+from sessions.runner.offers.mcp_reach import McpTarget, with_mcp_session
 from sessions.sandboxes.build import sandbox_for
 from teams.auth import authenticate_user
 from teams.models import User
@@ -75,8 +75,8 @@ async def test_a_server_that_wants_a_sign_in_has_tools_after_it(
     [
         (False, {}, "needs_client_registration", "registers no clients by itself"),
         (False, {"oauth": {"clientId": "by-hand"}}, "needs_auth", ""),
-        (True, {"oauth": False}, "failed", "look at its headers in the settings"),
-        (True, {"headers": {"Authorization": "Bearer no"}}, "failed", "look at its headers"),
+        (True, {"oauth": False}, "failed", "check its headers in the settings"),
+        (True, {"headers": {"Authorization": "Bearer no"}}, "failed", "check its headers"),
     ],
 )
 async def test_why_it_is_not_let_in_is_said(
@@ -98,10 +98,10 @@ async def test_why_it_is_not_let_in_is_said(
     assert error in str(found.get("error", ""))
 
 
-async def visit_of(project: Project, session: Session) -> Visit:
+async def target_of(project: Project, session: Session) -> McpTarget:
     config = await in_db(project_config, project)
     sandbox = await in_db(sandbox_for, session)
-    return Visit(project, "shop", config.mcp["shop"], Path(project.directory), sandbox)
+    return McpTarget(project, "shop", config.mcp["shop"], Path(project.directory), sandbox)
 
 
 async def buy(place: Server) -> object:
@@ -116,10 +116,10 @@ async def test_a_grant_that_ends_is_renewed_once_by_all_who_need_it(
         first = grant_of(await in_db(sign_in, project, alice, shop))
         assert first.expires_at is not None
         assert first.expires_at < time.time() + 31
-        visit = await visit_of(project, session)
+        target = await target_of(project, session)
         # Of 30 seconds none is spare, so each of them finds it ending.
         before = shop.tell("nothing")["renewed"]
-        await asyncio.gather(at_server(visit, buy), at_server(visit, buy))
+        await asyncio.gather(with_mcp_session(target, buy), with_mcp_session(target, buy))
         assert shop.tell("nothing")["renewed"] >= before + 1
     now = await in_db(McpSignIn.objects.get)
     assert grant_of(now).access_token != first.access_token
@@ -132,9 +132,9 @@ async def test_two_who_are_refused_renew_one_after_the_other(
     with guarded_shop() as shop:
         await in_db(lambda: set_up(project, shop=remote(shop)))
         first = grant_of(await in_db(sign_in, project, alice, shop))
-        visit = await visit_of(project, session)
+        target = await target_of(project, session)
         shop.tell("forget-access")
-        results = await asyncio.gather(*(at_server(visit, buy) for _ in range(4)))
+        results = await asyncio.gather(*(with_mcp_session(target, buy) for _ in range(4)))
         assert shop.tell("nothing")["renewed"] == 1
     assert len(results) == 4
     assert grant_of(await in_db(McpSignIn.objects.get)).access_token != first.access_token
@@ -166,9 +166,9 @@ async def test_a_grant_is_not_sent_to_another_address(
         await in_db(lambda: set_up(project, shop=remote(shop)))
         row = await in_db(sign_in, project, alice, shop)
         await in_db(lambda: set_up(project, shop=remote(other)))
-        visit = await visit_of(project, session)
+        target = await target_of(project, session)
         with pytest.raises(SignInNeeded):
-            await at_server(visit, buy)
+            await with_mcp_session(target, buy)
         # What somebody else grants there takes nothing from the first.
         access = await in_db(access_project, authenticate_user(alice), project.pk)
         await in_db(keep_grant, access, name="shop", url=other.url, grant=grant_of(row))
@@ -189,9 +189,9 @@ async def test_a_grant_of_another_team_is_not_used(
             row.save()
 
         await in_db(move)
-        visit = await visit_of(project, session)
+        target = await target_of(project, session)
         with pytest.raises(SignInNeeded):
-            await at_server(visit, buy)
+            await with_mcp_session(target, buy)
     assert not await in_db(McpServer.objects.exists)
     config = await in_db(project_config, project)
     assert await in_db(offered_by_servers, project, config.mcp) == ()

@@ -64,11 +64,11 @@ async def test_a_tool_of_a_server_is_asked_for_and_run(
     assert (state["status"], state["output"]) == ("completed", "1 of tea")
     [part] = await in_db(parts_of, session, "tool")
     assert part["metadata"] == {"mcp": {"server": "shop", "tool": "stock"}}
-    heard = await in_db(McpServer.objects.get)
+    known = await in_db(McpServer.objects.get)
     # The next turn asks the server nothing any more.
     await in_db(prompt, alice, session, "again")
     await drain(session)
-    assert (await in_db(McpServer.objects.get)).asked_at == heard.asked_at
+    assert (await in_db(McpServer.objects.get)).asked_at == known.asked_at
 
 
 async def test_clients_hear_of_the_tools_of_a_server_when_they_change(

@@ -123,7 +123,7 @@ class FakeToolContext:
     async def confirm(self, ask: PermissionAsk) -> None:
         await self.ask(ask)
 
-    async def withheld(self, permission: str, patterns: Sequence[str]) -> list[str]:
+    async def unallowed(self, permission: str, patterns: Sequence[str]) -> list[str]:
         return [one for one in patterns if evaluate(permission, one, DEFAULTS) is not Action.ALLOW]
 
     async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:

@@ -214,7 +214,7 @@ class ToolContext(Protocol):
         """Like `ask`, for a call that asks more than once: for all but its last ask."""
         ...
 
-    async def withheld(self, permission: str, patterns: Sequence[str]) -> list[str]:
+    async def unallowed(self, permission: str, patterns: Sequence[str]) -> list[str]:
         """Return those of the patterns that are not allowed without asking. Asks nobody."""
         ...
 

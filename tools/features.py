@@ -39,7 +39,7 @@ _FEATURE_OF: Mapping[str, str] = MappingProxyType(
 )
 
 
-def withheld_from(model_id: str) -> frozenset[str]:
+def unsuitable_for(model_id: str) -> frozenset[str]:
     """Returns: the tools that this model does not get; `model_id` is what its provider knows.
 
     Source: behaviour facts 1.0. GPT-5 and later change files by patches, open weights and GPT-4 by

@@ -37,7 +37,7 @@ from tools.builtin import (
 from tools.builtin import list as list_folder
 from tools.context import Parked, ToolContext
 from tools.errors import DiskFull, ToolError
-from tools.features import Features, withheld_from
+from tools.features import Features, unsuitable_for
 from tools.permissions.rules import Ruleset, is_hidden
 from tools.settlement import settle
 
@@ -87,12 +87,12 @@ def offered_tools(
     Left out is what is not switched on, what is for other models, and what the rules deny wholly.
     `model_id` is the one that the provider knows.
     """
-    withheld = withheld_from(model_id)
+    unsuitable = unsuitable_for(model_id)
     return [
         tool
         for name, tool in sorted(_TOOLS.items())
         if tool is not invalid.TOOL
-        and name not in withheld
+        and name not in unsuitable
         and features.has(name)
         and not is_hidden(tool.permission, ruleset)
     ]

@@ -39,9 +39,9 @@ from sessions.present.conversation.history import (
     load_waiting,
     load_window,
     newest_prompt_ids,
-    surroundings,
+    render_context,
 )
-from sessions.present.conversation.items import GrowingText, Surroundings, build_item
+from sessions.present.conversation.items import GrowingText, RenderContext, build_item
 from sessions.present.conversation.turns import TurnRows, build_turn
 from sessions.present.place import Place
 from sessions.present.sessions import build_header, with_estimate
@@ -88,7 +88,7 @@ def render_touched(session: Session, touched: Touched, growing: Growing) -> Ops:
         said = _sentence(session) if touched.status else _("The conversation has changed.")
         return [*render_window(session, growing), ["", "say", said]]
     waiting = load_waiting(session)
-    ops = _turn_ops(session, touched, surroundings(session, waiting, growing))
+    ops = _turn_ops(session, touched, render_context(session, waiting, growing))
     if touched.header:
         ops += _header_ops(session)
     if touched.permissions:
@@ -108,10 +108,10 @@ def render_touched(session: Session, touched: Touched, growing: Growing) -> Ops:
 
 def render_growing(session: Session, growing: Growing) -> Ops:
     """Returns: the texts that grow just now, as far as they are known."""
-    around = Surroundings(Place.of(session), growing=growing)
+    context = RenderContext(Place.of(session), growing=growing)
     ops: Ops = []
     for part in Part.objects.filter(session=session, pk__in=list(growing)).order_by("seq", "id"):
-        item = build_item(part.data, around)
+        item = build_item(part.data, context)
         if item is not None:
             ops.append([f"#prt-{part.pk}", "outer", render_item(item)])
     return ops
@@ -136,7 +136,7 @@ def render_estimate(session: Session, guess: Estimate) -> Ops:
 def render_tool(session: Session, part: StoredTool) -> Ops:
     """Returns: the row of a running tool."""
     decisions = load_decisions([part["messageID"]])
-    item = build_item(part, Surroundings(Place.of(session), decisions=decisions))
+    item = build_item(part, RenderContext(Place.of(session), decisions=decisions))
     return [[f"#prt-{part['id']}", "outer", render_item(item)]] if item else []
 
 
@@ -144,19 +144,19 @@ def render_below(session: Session) -> Ops:
     """Returns: what changes on the page of a session when one of its sub-agents does something."""
     waiting = load_waiting(session)
     return [
-        *_task_ops(session, surroundings(session, waiting)),
+        *_task_ops(session, render_context(session, waiting)),
         *_header_ops(session),
         ["#permissions", "inner", render_permissions(session, waiting)],
     ]
 
 
-def _task_ops(session: Session, around: Surroundings) -> Ops:
+def _task_ops(session: Session, context: RenderContext) -> Ops:
     """The rows of the calls whose sub-agents work: how far they are."""
     newest = newest_prompt_ids(session, 1)
     prompts = Message.objects.filter(session=session, pk__in=newest).values("seq")
     parts = Part.objects.filter(session=session, type="tool", message__seq__gte=prompts)
     items = [
-        (part.pk, build_item(part.data, around))
+        (part.pk, build_item(part.data, context))
         for part in parts.filter(data__tool="task", data__state__status="running")
     ]
     return [[f"#prt-{pk}", "outer", render_item(item)] for pk, item in items if item is not None]
@@ -165,7 +165,7 @@ def _task_ops(session: Session, around: Surroundings) -> Ops:
 def render_window(session: Session, growing: Growing) -> Ops:
     """Returns: what makes any older page of the session show its newest turns."""
     waiting = load_waiting(session)
-    window = load_window(session, surroundings(session, waiting, growing))
+    window = load_window(session, render_context(session, waiting, growing))
     return [
         ["#log", "inner", render_turns(session, window)],
         *_header_ops(session),
@@ -177,7 +177,7 @@ def render_window(session: Session, growing: Growing) -> Ops:
     ]
 
 
-def _turn_ops(session: Session, touched: Touched, around: Surroundings) -> Ops:
+def _turn_ops(session: Session, touched: Touched, context: RenderContext) -> Ops:
     if touched.requests:
         rows = PermissionRequest.objects.filter(pk__in=touched.requests)
         questions = QuestionRequest.objects.filter(pk__in=touched.requests)
@@ -196,7 +196,7 @@ def _turn_ops(session: Session, touched: Touched, around: Surroundings) -> Ops:
     ops: Ops = []
     for rows_of_turn, is_newest in load_turns_of(session, wanted):
         running = is_newest and session.state != State.IDLE
-        ops += _ops_of_turn(rows_of_turn, touched, asked, around, running=running)
+        ops += _ops_of_turn(rows_of_turn, touched, asked, context, running=running)
     return ops
 
 
@@ -204,11 +204,11 @@ def _ops_of_turn(
     rows: TurnRows,
     touched: Touched,
     asked: set[tuple[str, str]],
-    around: Surroundings,
+    context: RenderContext,
     *,
     running: bool,
 ) -> Ops:
-    turn = build_turn(rows, around, running=running)
+    turn = build_turn(rows, context, running=running)
     first_seq = touched.messages.get(turn.id)
     if rows.prompt is not None and first_seq and rows.prompt.seq >= first_seq:
         return [["#log-empty", "remove", ""], ["#log", "put", render_turn(turn)]]

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import NotFound
 from sessions.models import Part
-from sessions.present.conversation.history import load_waiting, surroundings
+from sessions.present.conversation.history import load_waiting, render_context
 from sessions.present.conversation.items import build_item
 from sessions.present.conversation.tools import build_tool_row
 from sessions.present.place import Place
@@ -40,7 +40,7 @@ def part(request: TeamRequest, session: str, part: str) -> HttpResponse:
     """A part as it is now: what a browser asks for that missed some of its text."""
     row = session_of(request, session).session
     found, _ = _part(request, session, part)
-    item = build_item(found.data, surroundings(row, load_waiting(row)))
+    item = build_item(found.data, render_context(row, load_waiting(row)))
     if item is None:
         raise NotFound("Part", part)
     context = {"part": item.part, "row": item.row, "group": item.group}

@@ -18,7 +18,7 @@ from sessions.actions.revert import (
 )
 from sessions.models import Session
 from sessions.present.changes.rollback import build_turn_menu
-from sessions.present.conversation.history import load_turns_of, next_message_id, surroundings
+from sessions.present.conversation.history import load_turns_of, next_message_id, render_context
 from sessions.present.conversation.turns import TurnRows, build_turn
 from sessions.present.frame.rail import load_rail
 from sessions.present.place import Place
@@ -49,7 +49,7 @@ def turn_menu(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     context = {
         "menu": menu,
         "session": build_header(row),
-        "turn": build_turn(rows, surroundings(row, []), running=False),
+        "turn": build_turn(rows, render_context(row, []), running=False),
         "rail": load_rail(request.team, request.user, rail_filter(request), current=row.pk),
         "back_url": place.url("session"),
     }

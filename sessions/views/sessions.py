@@ -19,10 +19,10 @@ from sessions.present.conversation.history import (
     load_later,
     load_waiting,
     load_window,
-    surroundings,
+    render_context,
     window_end,
 )
-from sessions.present.conversation.items import Surroundings
+from sessions.present.conversation.items import RenderContext
 from sessions.present.conversation.queue import QueueEdit
 from sessions.present.conversation.todos import load_todo_dock
 from sessions.present.frame.composer import Draft, session_composer
@@ -56,7 +56,7 @@ def session_page(
     place = Place.of(session)
     waiting = load_waiting(session)
     pulls = load_pulls(session)
-    window = _window(request, session, surroundings(session, waiting))
+    window = _window(request, session, render_context(session, waiting))
     header = build_header(session, used_below(session))
     panel = build_panel(place, request.user.preferences, asked=request.GET.get("panel", ""))
     sub = load_sub_place(session)
@@ -144,7 +144,7 @@ def turns(request: TeamRequest, session: str) -> HttpResponse:
     row = session_of(request, session).session
     if not request.htmx:
         return session_page(request, row)
-    window = _window(request, row, surroundings(row, []))
+    window = _window(request, row, render_context(row, []))
     place = Place.of(row)
     # What is on the other side of the cursor stands in the page.
     context = (
@@ -155,12 +155,12 @@ def turns(request: TeamRequest, session: str) -> HttpResponse:
     return render(request, "sessions/turns.html", {"turns": window.turns, **context})
 
 
-def _window(request: TeamRequest, session: Session, around: Surroundings) -> Window:
+def _window(request: TeamRequest, session: Session, context: RenderContext) -> Window:
     """The turns that an address asks for, the newest where it asks for none."""
     if start := _number(request, "start"):
-        return load_later(session, around, start=start)
+        return load_later(session, context, start=start)
     before = _number(request, "before") or window_end(session, request.GET.get("at", ""))
-    return load_window(session, around, before=before)
+    return load_window(session, context, before=before)
 
 
 def _earlier(place: Place, window: Window) -> dict[str, str] | None:

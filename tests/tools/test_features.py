@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.features import Features, withheld_from
+from tools.features import Features, unsuitable_for
 from tools.permissions.defaults import AGENT_DEFAULTS, DEFAULTS
 from tools.registry import all_tools, offered_tools
 
@@ -23,11 +23,11 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("model_id", "withheld"), TABLE)
+@pytest.mark.parametrize(("model_id", "unsuitable"), TABLE)
 def test_feat2_fr_02_a_model_gets_patches_or_edits_but_not_both(
-    model_id: str, withheld: set[str]
+    model_id: str, unsuitable: set[str]
 ) -> None:
-    assert withheld_from(model_id) == withheld
+    assert unsuitable_for(model_id) == unsuitable
 
 
 @pytest.mark.parametrize("model_id", ["gpt-5", "claude-sonnet-5"])

@@ -156,7 +156,7 @@ async def _ask_for_paths(asked: ShellAsk, context: ToolContext, metadata: JsonOb
         )
     if asked.inside:
         names = await asyncio.to_thread(existing_names, asked.inside, context.worktree)
-        if gated := await context.withheld("read", names):
+        if gated := await context.unallowed("read", names):
             await context.confirm(PermissionAsk("read", tuple(gated), always=(), metadata=metadata))
 
 

@@ -67,7 +67,7 @@ def _digests(shown: list[Match], context: ToolContext) -> dict[str, str]:
 async def _gated(found: list[Match], context: ToolContext) -> set[str]:
     """The files among the results that may not be read without asking."""
     names = dict.fromkeys(name for match in found for name in match.file.patterns)
-    return set(await context.withheld("read", list(names))) if names else set()
+    return set(await context.unallowed("read", list(names))) if names else set()
 
 
 def _with_note(result: ToolResult, gated: set[str]) -> ToolResult:

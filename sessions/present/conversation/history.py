@@ -10,7 +10,7 @@ from django.db.models import Max, Q
 from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Message, Part, PermissionRequest, QuestionRequest, Session, State
 from sessions.present.conversation.decisions import load_decisions
-from sessions.present.conversation.items import GrowingText, Surroundings
+from sessions.present.conversation.items import GrowingText, RenderContext
 from sessions.present.conversation.subagent_work import LoadedBelow
 from sessions.present.conversation.turns import Turn, TurnRows, build_turn, split_turns
 from sessions.present.place import Place
@@ -47,32 +47,34 @@ class Window:
 
 
 def load_window(
-    session: Session, around: Surroundings, *, before: int | None = None, size: int = WINDOW
+    session: Session, context: RenderContext, *, before: int | None = None, size: int = WINDOW
 ) -> Window:
     """The newest turns, or those that start before the sequence number `before`."""
     rows, earlier = load_rows(session, before=before, size=size)
-    return Window(build_turns(session, rows, around, newest=before is None), earlier, before)
+    return Window(build_turns(session, rows, context, newest=before is None), earlier, before)
 
 
-def load_later(session: Session, around: Surroundings, *, start: int, size: int = WINDOW) -> Window:
+def load_later(
+    session: Session, context: RenderContext, *, start: int, size: int = WINDOW
+) -> Window:
     """The first turns that start at the sequence number or after it."""
     prompts = Message.objects.visible(session).filter(role="user").order_by("seq")
     starts = list(prompts.filter(seq__gte=start).values_list("seq", flat=True)[: size + 1])
     end = starts[size] if len(starts) > size else None
     rows = _load(session, first=start, before=end)
     has_earlier = prompts.filter(seq__lt=start).exists()
-    turns = build_turns(session, rows, around, newest=end is None)
+    turns = build_turns(session, rows, context, newest=end is None)
     return Window(turns, start if has_earlier else None, end)
 
 
 def build_turns(
-    session: Session, rows: Sequence[TurnRows], around: Surroundings, *, newest: bool
+    session: Session, rows: Sequence[TurnRows], context: RenderContext, *, newest: bool
 ) -> list[Turn]:
     """`newest`: the last of them is the newest of the session, and may run."""
     runs = newest and session.state != State.IDLE
     last = len(rows) - 1
     return [
-        build_turn(row, around, running=runs and index == last) for index, row in enumerate(rows)
+        build_turn(row, context, running=runs and index == last) for index, row in enumerate(rows)
     ]
 
 
@@ -159,12 +161,12 @@ def load_waiting(session: Session) -> list[Waiting]:
     return sorted(rows, key=lambda row: (row.created_at, row.pk))
 
 
-def surroundings(
+def render_context(
     session: Session,
     waiting: Sequence[Waiting],
     growing: Mapping[str, GrowingText] | None = None,
-) -> Surroundings:
-    return Surroundings(
+) -> RenderContext:
+    return RenderContext(
         place=Place.of(session),
         waiting=frozenset((row.message_id, row.call_id) for row in waiting),
         growing=growing or {},

@@ -74,7 +74,7 @@ class RetryView:
 
 @dataclass(frozen=True)
 class Group:
-    """Consecutive calls that only look around, folded to one line."""
+    """Consecutive read-only calls, collapsed into one line."""
 
     id: str
     running: bool
@@ -101,8 +101,8 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What an item depends on beside its own parts."""
+class RenderContext:
+    """What an item depends on besides its own parts."""
 
     place: Place
     # (message id, call id) of calls that wait for a person.
@@ -118,10 +118,12 @@ class Surroundings:
     is_partly_unpriced: bool = False
 
 
-def build_items(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> list[Item]:
+def build_items(
+    answers: Iterable[tuple[Message, list[Part]]], context: RenderContext
+) -> list[Item]:
     """Returns: the items of a turn in their order."""
     items: list[Item] = []
-    for kind, run in groupby(_flatten(answers, around), key=_kind_of):
+    for kind, run in groupby(_flatten(answers, context), key=_kind_of):
         found = list(run)
         if items:
             items[-1] = _followed(items[-1], found[0])
@@ -156,39 +158,41 @@ def _fold_retries(items: list[Item]) -> Item:
     return replace(items[-1], sources=sources, part=replace(last, id=first.id))
 
 
-def _flatten(answers: Iterable[tuple[Message, list[Part]]], around: Surroundings) -> Iterator[Item]:
+def _flatten(
+    answers: Iterable[tuple[Message, list[Part]]], context: RenderContext
+) -> Iterator[Item]:
     for message, parts in answers:
         for part in parts:
-            item = build_item(part.data, around)
+            item = build_item(part.data, context)
             if item is not None:
                 yield item
         answer: StoredAnswer = message.data
         if "error" in answer:
-            fault = build_fault(message.pk, answer["error"], around.place)
+            fault = build_fault(message.pk, answer["error"], context.place)
             yield Item("sessions/parts/_error.html", frozenset({message.pk}), part=fault)
 
 
-def build_item(part: StoredPart, around: Surroundings) -> Item | None:
+def build_item(part: StoredPart, context: RenderContext) -> Item | None:
     """Returns: None for parts that are not shown by themselves."""
     part_id = part["id"]
     match part["type"]:
         case "text" if not part.get("synthetic") and not part.get("ignored"):
-            return _item("text", part_id, part=build_text(part, around))
+            return _item("text", part_id, part=build_text(part, context))
         case "reasoning":
-            return _item("reasoning", part_id, part=build_text(part, around))
+            return _item("reasoning", part_id, part=build_text(part, context))
         case "tool":
             call = (part["messageID"], part["callID"])
             row = build_tool_row(
                 part,
-                around.place,
-                waiting=call in around.waiting,
-                decisions=around.decisions.get(call, []),
-                below=around.below,
-                author=around.author,
+                context.place,
+                waiting=call in context.waiting,
+                decisions=context.decisions.get(call, []),
+                below=context.below,
+                author=context.author,
             )
             return _item("tool", part_id, row=row)
         case "retry":
-            return _item("retry", part_id, part=_retry(part, around.place))
+            return _item("retry", part_id, part=_retry(part, context.place))
     return None
 
 
@@ -198,11 +202,11 @@ def _item(
     return Item(f"sessions/parts/_{name}.html", frozenset({part_id}), part=part, row=row)
 
 
-def build_text(part: StoredText | StoredReasoning, around: Surroundings) -> TextView:
+def build_text(part: StoredText | StoredReasoning, context: RenderContext) -> TextView:
     """While it grows, the finished blocks are rendered and the rest is raw text."""
     part_id, text, time = part["id"], part["text"], part.get("time")
     streaming = time is not None and "end" not in time
-    known = around.growing.get(part_id) if streaming else None
+    known = context.growing.get(part_id) if streaming else None
     if known is not None and len(known.text) >= len(text):
         text, closed = known
     else:

@@ -15,7 +15,7 @@ from sessions.events.stored import StoredAnswer, StoredFile, StoredPrompt
 from sessions.files import PICTURES
 from sessions.models import Message, Part
 from sessions.present.conversation.decisions import Decisions, waited_s
-from sessions.present.conversation.items import Item, Surroundings, build_items
+from sessions.present.conversation.items import Item, RenderContext, build_items
 from sessions.present.data import moment_of
 
 # Of the text of one prompt.
@@ -120,7 +120,7 @@ def _bounded(text: str) -> str:
     return f"{text[:MAX_SHOWN_CHARS]}\n\n{note}"
 
 
-def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
+def build_turn(rows: TurnRows, context: RenderContext, *, running: bool) -> Turn:
     """`running`: it is the newest turn of a session that is not idle."""
     prompt = rows.prompt
     texts = [
@@ -128,10 +128,10 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
         for part in rows.prompt_parts
         if part.type == "subtask" or (part.type == "text" and not part.data.get("synthetic"))
     ]
-    files = [_attachment(part, around) for part in rows.prompt_parts if part.type == "file"]
+    files = [_attachment(part, context) for part in rows.prompt_parts if part.type == "file"]
     info: StoredPrompt | None = prompt.data if prompt else None
     author = prompt.author.display_name if prompt and prompt.author else ""
-    around = replace(around, decisions=rows.decisions, author=author)
+    context = replace(context, decisions=rows.decisions, author=author)
     return Turn(
         id=rows.id,
         seq=prompt.seq if prompt else 0,
@@ -139,19 +139,19 @@ def build_turn(rows: TurnRows, around: Surroundings, *, running: bool) -> Turn:
         time=moment_of(info["time"]["created"]) if info else None,
         text=_bounded("\n\n".join(texts)),
         files=files,
-        items=build_items(rows.answers, around),
-        footer=None if running else _footer(rows, around),
+        items=build_items(rows.answers, context),
+        footer=None if running else _footer(rows, context),
         divider=_divider(rows),
         goes_on=bool(rows.prompt_parts) and not (texts or files),
-        url=around.place.message_url(prompt.pk, turn=rows.id) if prompt else "",
+        url=context.place.message_url(prompt.pk, turn=rows.id) if prompt else "",
     )
 
 
-def _attachment(part: Part, around: Surroundings) -> Attachment:
+def _attachment(part: Part, context: RenderContext) -> Attachment:
     file: StoredFile = part.data
     url = file["url"]
     name = file.get("filename") or url.rpartition("/")[2][:80]
-    own = around.place.url("attachment", part=part.pk)
+    own = context.place.url("attachment", part=part.pk)
     if not own or not url.startswith("data:"):
         return Attachment(name)  # a file of the project that was named
     is_picture = file["mime"] in PICTURES
@@ -175,7 +175,7 @@ def _author(prompt: Message | None) -> str:
     return prompt.author.display_name if prompt.author else _("Someone")
 
 
-def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
+def _footer(rows: TurnRows, context: RenderContext) -> Footer | None:
     if not rows.answers:
         return None
     infos: list[StoredAnswer] = [message.data for message, _ in rows.answers]
@@ -189,12 +189,12 @@ def _footer(rows: TurnRows, around: Surroundings) -> Footer | None:
         variant=last.get("variant", ""),
         duration_s=_worked_s(start, end, rows.decisions),
         tokens=sum(_tokens(info) for info in infos),
-        cost=None if around.is_partly_unpriced and not cost else cost,
+        cost=None if context.is_partly_unpriced and not cost else cost,
         files=changed.files,
         added=changed.additions,
         removed=changed.deletions,
-        changes_url=around.place.changes_url(rows.id),
-        menu_url=around.place.url("turn_menu", turn=rows.id),
+        changes_url=context.place.changes_url(rows.id),
+        menu_url=context.place.url("turn_menu", turn=rows.id),
     )
 
 

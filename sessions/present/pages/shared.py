@@ -16,7 +16,7 @@ from opencode_web.lib.errors import NotFound
 from sessions.events.stored import StoredTool
 from sessions.models import Part, Session, Share
 from sessions.present.conversation.history import build_turns, load_rows
-from sessions.present.conversation.items import Item, Surroundings
+from sessions.present.conversation.items import Item, RenderContext
 from sessions.present.conversation.tools import ToolRow, build_tool_row
 from sessions.present.conversation.turns import Turn, TurnRows
 from sessions.present.place import Place
@@ -80,8 +80,8 @@ def load_shared(share: Share, *, before: int | None = None) -> Shared:
     rows, earlier = load_rows(session, before=before)
     for row in rows:
         _clean_rows(row, clean)
-    around = Surroundings(_place(share), is_partly_unpriced=session.is_partly_unpriced)
-    turns = build_turns(session, rows, around, newest=before is None)
+    context = RenderContext(_place(share), is_partly_unpriced=session.is_partly_unpriced)
+    turns = build_turns(session, rows, context, newest=before is None)
     url = reverse("shared", kwargs={"token": share_token(share.pk)})
     return Shared(
         title=clean(session.title),

@@ -1,4 +1,4 @@
-"""What the calls of one step have in common: read once, by all of them."""
+"""What the calls of one step have in common. It is read once for all of them."""
 
 from __future__ import annotations
 
@@ -23,23 +23,25 @@ _HELPER = "explore"
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """`output_dirs` begins with the session's own. `servers` are the language servers that may run.
-    `formatters` are called after a change. `continues_rejected`: a call that a person rejects does
-    not end the turn. `claimed` are the instruction files that a call of this step has given to the
-    model."""
+class StepSetup:
+    """Settings and folders that every call of a step uses."""
 
     setup: Setup
     limits: ResultLimits
+    # The session's own folder comes first.
     output_dirs: tuple[Path, ...]
+    # Language servers that may run.
     servers: tuple[ServerSpec, ...] = ()
+    # Called after a change.
     formatters: tuple[Formatter, ...] = ()
+    # A call that a person rejects does not end the turn.
     continues_rejected: bool = False
+    # Instruction files that a call of this step has given to the model.
     claimed: set[Path] = field(default_factory=set)
 
 
-def look_around(session: Session, agent: str) -> Surroundings:
-    """Read what the calls of an agent's step need to know."""
+def load_step_setup(session: Session, agent: str) -> StepSetup:
+    """Read what the calls of an agent's step need."""
     setup = session_setup(session, agent)
     config = setup.config
     output, image = config.tool_output, config.attachment.image
@@ -49,7 +51,7 @@ def look_around(session: Session, agent: str) -> Surroundings:
         delegates=_delegates(session, config, setup.ruleset),
         image=ImageLimits(**image.model_dump()),
     )
-    return Surroundings(
+    return StepSetup(
         setup,
         limits,
         tuple(_output_dirs(session)),

@@ -28,7 +28,7 @@ from sessions.models import Session
 from sessions.runner.calls.agent_switch import is_switch
 from sessions.runner.calls.guarded_calls import confirm_repeat
 from sessions.runner.calls.repairs import INVALID, invalid_call
-from sessions.runner.calls.step_setup import Surroundings, look_around
+from sessions.runner.calls.step_setup import StepSetup, load_step_setup
 from sessions.runner.calls.tool_context import CallContext
 from sessions.runner.files.changes import changed_files, patch_part, take_snapshot, turn_summary
 from sessions.runner.log.history import ENDS
@@ -55,9 +55,9 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     Returns: the events that close the step, none while a call waits for somebody; and the ids of
     the calls that wait for sub-agents.
     """
-    around, tools, sandbox = await in_db(_look_up, step)
+    step_setup, tools, sandbox = await in_db(_look_up, step)
     runner = _StepRunner(step, lease, sandbox)
-    tasks = [asyncio.create_task(runner.run_call(part, around, tools)) for part in step.calls]
+    tasks = [asyncio.create_task(runner.run_call(part, step_setup, tools)) for part in step.calls]
     try:
         waits = await asyncio.gather(*tasks)
     except BaseException:
@@ -75,16 +75,16 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     return await runner.closing_events(), held
 
 
-def _look_up(step: ToolStep) -> tuple[Surroundings, Tools, Sandbox]:
-    around = look_around(step.session, step.info.agent)
-    config = around.setup.config
+def _look_up(step: ToolStep) -> tuple[StepSetup, Tools, Sandbox]:
+    step_setup = load_step_setup(step.session, step.info.agent)
+    config = step_setup.setup.config
     # A server never takes the place of a tool that is there without it.
     tools = {
         **mcp_tools(step.session, config.mcp),
         **all_tools(),
         **custom_tools(step.session, config.brought),
     }
-    return around, tools, sandbox_for(step.session)
+    return step_setup, tools, sandbox_for(step.session)
 
 
 class _StepRunner:
@@ -105,9 +105,11 @@ class _StepRunner:
         # A batch has put calls beside it, which the step goes on with.
         self.made_calls = False
 
-    async def run_call(self, part: ToolPart, around: Surroundings, tools: Tools) -> ParkedOn | None:
+    async def run_call(
+        self, part: ToolPart, step_setup: StepSetup, tools: Tools
+    ) -> ParkedOn | None:
         """Returns: what the call waits for, None when it is settled."""
-        part, tool = _choose(part, around.setup.ruleset, tools)
+        part, tool = _choose(part, step_setup.setup.ruleset, tools)
         context = CallContext(
             lease=self._lease,
             session=self._session,
@@ -115,7 +117,7 @@ class _StepRunner:
             agent=self._step.info.agent,
             sandbox=self._sandbox,
             changing=self._changing,
-            around=around,
+            step_setup=step_setup,
             before_change=self._snapshot_before,
         )
         try:
@@ -134,7 +136,7 @@ class _StepRunner:
         except ToolError as exc:
             # Without a word to the agent a rejection ends the turn, unless settings say otherwise.
             rejected = isinstance(exc, PermissionRejected) and not exc.feedback
-            ends = rejected and not around.continues_rejected
+            ends = rejected and not step_setup.continues_rejected
             marks: JsonObject = {"rejected": True} if ends else {}
             if exc.ending:
                 marks |= {ENDS: english(exc.ending), CAUSE: exc.ending.to_json()}

@@ -28,7 +28,7 @@ from sessions.runner.calls.batches import begin_calls
 from sessions.runner.calls.call_stops import stoppable
 from sessions.runner.calls.permission import decide
 from sessions.runner.calls.questions import ask_person
-from sessions.runner.calls.step_setup import Surroundings
+from sessions.runner.calls.step_setup import StepSetup
 from sessions.runner.calls.subagents import spawn
 from sessions.runner.context.nested_instructions import nested_instructions
 from sessions.runner.files.session_files import SessionFiles
@@ -85,7 +85,7 @@ class CallContext:
         agent: str,
         sandbox: Sandbox,
         changing: asyncio.Lock,
-        around: Surroundings,
+        step_setup: StepSetup,
         before_change: Callable[[], Awaitable[None]],
     ) -> None:
         self.part = part
@@ -94,16 +94,16 @@ class CallContext:
         self.call_id = part.callID
         self.agent = agent
         self.worktree, self.directory = Path(session.worktree), Path(session.directory)
-        self.output_dirs = around.output_dirs
-        self.output_dir = around.output_dirs[0]
-        self.limits = around.limits
+        self.output_dirs = step_setup.output_dirs
+        self.output_dir = step_setup.output_dirs[0]
+        self.limits = step_setup.limits
         self.sandbox = sandbox
         self.plan_path = plan_path(session)
         self.files = SessionFiles(session, part.id, changing)
-        self.formatters = around.formatters
-        self.language_servers = workspace_of(session, sandbox, around.servers)
-        self._claimed = around.claimed
-        self._setup = around.setup
+        self.formatters = step_setup.formatters
+        self.language_servers = workspace_of(session, sandbox, step_setup.servers)
+        self._claimed = step_setup.claimed
+        self._setup = step_setup.setup
         self._lease = lease
         self._session = session
         self._before_change = before_change
@@ -165,9 +165,9 @@ class CallContext:
         shown = self.sandbox.redactor.json(ask.metadata)
         return replace(ask, metadata=shown)
 
-    async def withheld(self, permission: str, patterns: Sequence[str]) -> list[str]:
-        """See `ToolContext.withheld`."""
-        return await in_db(withheld, self.session_id, self.agent, permission, patterns)
+    async def unallowed(self, permission: str, patterns: Sequence[str]) -> list[str]:
+        """See `ToolContext.unallowed`."""
+        return await in_db(unallowed, self.session_id, self.agent, permission, patterns)
 
     async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:
         """See `ToolContext.ask_user`."""
@@ -211,7 +211,7 @@ class CallContext:
         await pulse().settled(self)
 
 
-def withheld(session_id: str, agent: str, permission: str, patterns: Sequence[str]) -> list[str]:
+def unallowed(session_id: str, agent: str, permission: str, patterns: Sequence[str]) -> list[str]:
     """Returns: the patterns that the rules do not allow. Raises: SessionGone."""
     rows = Session.objects.select_related("project__team")
     session = rows.filter(pk=session_id).first()

@@ -16,7 +16,7 @@ from sessions.actions.revert import revert_session
 from sessions.events.types import SessionUpdated
 from sessions.models import Event, Message, Part, Project, Session
 from sessions.present.conversation.history import load_window
-from sessions.present.conversation.items import Surroundings
+from sessions.present.conversation.items import RenderContext
 from sessions.present.place import Place
 from sessions.wire import session_to_wire
 from teams.audit import AuditAction
@@ -74,7 +74,7 @@ def test_a_copied_turn_lasts_as_long_as_its_agent_has_worked(session: Session, a
     copy = fork_session(session_access(alice, session))
 
     def worked_s(one: Session) -> float | None:
-        window = load_window(one, Surroundings(Place.of(one)))
+        window = load_window(one, RenderContext(Place.of(one)))
         footer = window.turns[-1].footer
         return footer.duration_s if footer else None
 

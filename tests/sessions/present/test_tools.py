@@ -11,7 +11,7 @@ from sessions.models import PermissionRequest
 from sessions.present.changes.patches import PatchBody
 from sessions.present.conversation.asks import permission_summary, permission_title, said_together
 from sessions.present.conversation.bodies import DiffBody, FileBody, OutputBody, ShellBody
-from sessions.present.conversation.items import Surroundings, build_items
+from sessions.present.conversation.items import RenderContext, build_items
 from sessions.present.conversation.todos import TodoView
 from sessions.present.conversation.tools import build_tool_row
 from sessions.present.place import Place
@@ -286,7 +286,7 @@ class Row:
 
 def items(*parts: dict[str, Any]) -> list[str]:
     rows = [Row(f"prt_{n}", {**p, "id": f"prt_{n}"}) for n, p in enumerate(parts)]
-    built = build_items([(Row("msg_1", {}), rows)], Surroundings(PLACE))  # type: ignore[list-item]
+    built = build_items([(Row("msg_1", {}), rows)], RenderContext(PLACE))  # type: ignore[list-item]
     return [item.group.text if item.group else item.template for item in built]
 
 

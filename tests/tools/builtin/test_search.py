@@ -126,11 +126,11 @@ async def test_what_is_saved_after_the_search_is_not_read(
 ) -> None:
     fill(worktree, {"a.txt": "x\nneedle\n"})
 
-    async def withheld(*_: object) -> list[str]:
+    async def unallowed(*_: object) -> list[str]:
         (worktree / "a.txt").write_text(saved)
         return []
 
-    monkeypatch.setattr(context, "withheld", withheld)
+    monkeypatch.setattr(context, "unallowed", unallowed)
     await context.call("grep", pattern="needle")
     assert (await context.files.seen("a.txt") is not None) is is_read
 

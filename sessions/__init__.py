@@ -7,7 +7,7 @@ The life of a prompt:
 3. A worker takes the session's lease; its fencing token is checked by every append.
 4. `runner.loop` settles what a dead owner left, promotes inputs at the safe boundary,
 5. makes exactly one provider stream, settles the tool calls, and goes on until nothing is left.
-6. Whatever needs a person parks the session: rows hold the question, the answer rings again.
+6. A request to a person suspends the session: rows hold it, and the answer rings again.
 7. `idle` is written in the same transaction as the last event.
 8. Every change is an event; projections (Session, Message, Part, …) are folded from them.
 9. On commit the events go out live; who missed one reads the log after its sequence number.

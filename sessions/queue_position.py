@@ -27,7 +27,7 @@ _MOST = 1_000
 def due_sessions() -> QuerySet[Session]:
     """Returns: who has something to do and no live owner, with `due_since`, the earliest first.
 
-    A parked one has something to do when what it waits for has come, or its time has run out.
+    A suspended one has something to do when what it waits for has come, or its time has run out.
     """
     free = Q(run__lease_until=None) | Q(run__lease_until__lt=Now())
     unanswered = PermissionRequest.objects.filter(session=OuterRef("pk"), status="pending")

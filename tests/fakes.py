@@ -12,12 +12,12 @@ from tools.base import ToolResult
 from tools.context import (
     InnerCall,
     InstructionText,
-    Parked,
     PermissionAsk,
     Question,
     Report,
     SkillText,
     Subtask,
+    Suspended,
 )
 from tools.errors import StoppedByPerson
 from tools.files.file_change import digest_of
@@ -102,7 +102,7 @@ class FakeToolContext:
     outputs_above: list[Path] = field(default_factory=list)
     instructions: list[InstructionText] = field(default_factory=list)
     asks: list[PermissionAsk] = field(default_factory=list)
-    # What a person answers to the questions; None parks the call.
+    # What a person answers to the questions; None suspends the call.
     answers: list[list[str]] | None = None
     questions: list[Question] = field(default_factory=list)
     updates: list[JsonObject] = field(default_factory=list)
@@ -129,7 +129,7 @@ class FakeToolContext:
     async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:
         self.questions.extend(questions)
         if self.answers is None:
-            raise Parked
+            raise Suspended
         return self.answers
 
     @property

@@ -97,18 +97,18 @@ class Report:
     metadata: JsonObject
 
 
-ParkedOn = Literal["person", "children"]
+SuspendedOn = Literal["person", "children"]
 
 
-class Parked(BaseException):
-    """Somebody else has to go first: a person who answers, or sub-agents that come to an end.
+class Suspended(BaseException):
+    """The call waits for the answer of a person or the end of its sub-agents.
 
-    Then the call is run again from its start; until then nothing is held for it. A call that waits
-    for sub-agents may have begun: it must find them again by its `call_id` and start none twice.
+    It is run again from its start afterwards; until then it holds nothing. A call that waits for
+    sub-agents may have begun: it must find them again by its `call_id` and start none twice.
     Not an Exception: no tool may mistake it for a failure.
     """
 
-    def __init__(self, *, on: ParkedOn = "person") -> None:
+    def __init__(self, *, on: SuspendedOn = "person") -> None:
         super().__init__(on)
         self.on = on
 
@@ -205,7 +205,7 @@ class ToolContext(Protocol):
     async def ask(self, ask: PermissionAsk) -> None:
         """Return when the call is allowed.
 
-        Raises: PermissionDenied (a rule), PermissionRejected (a person), Parked (nobody has
+        Raises: PermissionDenied (a rule), PermissionRejected (a person), Suspended (nobody has
         answered yet).
         """
         ...
@@ -223,7 +223,7 @@ class ToolContext(Protocol):
 
         It is asked once for each call, so a tool must ask the same when it is run again.
 
-        Raises: QuestionDismissed, Parked (nobody has answered yet).
+        Raises: QuestionDismissed, Suspended (nobody has answered yet).
         """
         ...
 
@@ -243,7 +243,7 @@ class ToolContext(Protocol):
     async def spawn(self, task: Subtask) -> Report:
         """Have a sub-agent work on the task, with no more rights than this call's agent has.
 
-        Raises: ToolError when it cannot be started or failed; Parked while it works.
+        Raises: ToolError when it cannot be started or failed; Suspended while it works.
         """
         ...
 

@@ -35,7 +35,7 @@ from tools.builtin import (
     write,
 )
 from tools.builtin import list as list_folder
-from tools.context import Parked, ToolContext
+from tools.context import Suspended, ToolContext
 from tools.errors import DiskFull, ToolError
 from tools.features import Features, unsuitable_for
 from tools.permissions.rules import Ruleset, is_hidden
@@ -105,14 +105,14 @@ async def execute(
 ) -> ToolResult:
     """Parse, run, and bound the output of one call.
 
-    Raises: ToolError for the model; Parked and asyncio.CancelledError pass through; nothing else.
+    Raises: ToolError for the model. Only Suspended and asyncio.CancelledError pass through.
     """
     session, call_id = context.session_id, context.call_id
     with operation("tool", name=tool.name, session=session, call=call_id) as call:
         try:
             result = await tool.run(tool.parse(arguments), context)
             return await asyncio.to_thread(settle, result, context)
-        except Parked:
+        except Suspended:
             call.outcome = "parked"
             raise
         except ToolError as exc:

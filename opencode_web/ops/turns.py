@@ -26,7 +26,7 @@ PAGE_SIZE = 50
 
 _HELD = Q(run__lease_until__gte=Now())
 _BUSY = Q(state=State.BUSY)
-_PARKED = Q(waits_for__in=(WaitsFor.CHILDREN, WaitsFor.RETRY, WaitsFor.FUNDS, WaitsFor.ROOM))
+_SUSPENDED = Q(waits_for__in=(WaitsFor.CHILDREN, WaitsFor.RETRY, WaitsFor.FUNDS, WaitsFor.ROOM))
 
 
 class Look(StrEnum):
@@ -122,9 +122,9 @@ def _condition(look: Look, grows: set[str]) -> Q:
             silent = Q(last_event__lt=Now() - timedelta(seconds=STUCK_S))
             return _BUSY & _HELD & silent & ~Q(pk__in=grows)
         case Look.QUEUED:
-            return _BUSY & ~_PARKED & _free()
+            return _BUSY & ~_SUSPENDED & _free()
         case Look.PAUSED:
-            return _BUSY & _PARKED & _free()
+            return _BUSY & _SUSPENDED & _free()
         case Look.WAITING:
             return Q(state=State.WAITING)
         case _:

@@ -99,7 +99,7 @@ class SessionStatus(Frozen):
     """`reason` with its `values` is who stopped it, what failed, why it tries again. `detail` takes
     its place where a provider said it, and in logs of version 1.
 
-    While `waits_for` says something, the session is parked: no lease, thread or connection is held.
+    While `waits_for` is set, the session is suspended: it holds no lease, thread or connection.
     `state` is waiting when a person has to act (person, budget), and busy when it goes on by itself
     (children, retry, funds, room). `until` is when that happens, or when a person's time runs out.
     Units: `until` is milliseconds since the epoch; `attempt` counts failed tries, from 1.

@@ -14,12 +14,12 @@ class State(models.TextChoices):
 
     IDLE = "idle"
     BUSY = "busy"
-    # Parked: a person has to answer before the turn goes on. No worker is held.
+    # Suspended: a person has to answer before the turn goes on. No worker is held.
     WAITING = "waiting"
 
 
 class WaitsFor(models.TextChoices):
-    """Why a session that is not idle is parked: nothing of a worker is held meanwhile."""
+    """Why a session that is not idle is suspended, without a worker."""
 
     NOTHING = ""
     # Waiting: somebody has to answer, or to allow more cost.

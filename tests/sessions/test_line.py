@@ -83,10 +83,10 @@ def test_who_goes_on_after_an_answer_stands_behind_those_who_came_before_it(
 
 
 def test_who_waits_for_people_stands_in_no_line(alice: User, project: Project) -> None:
-    parked = wait(alice, project, since_s=30)
-    append(lock_session(parked.pk), [SessionStatus(state="waiting", waits_for="person")])
+    suspended = wait(alice, project, since_s=30)
+    append(lock_session(suspended.pk), [SessionStatus(state="waiting", waits_for="person")])
     PermissionRequest.objects.create(
-        id="per_1", session=parked, permission="bash", created_at=timezone.now()
+        id="per_1", session=suspended, permission="bash", created_at=timezone.now()
     )
     assert read_line() == {}
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from opencode_web.lib.disk import DISK_FULL
 from tests.fakes import FakeToolContext
 from tools.base import Params, Tool, ToolError, ToolResult
-from tools.context import Parked, PermissionAsk
+from tools.context import PermissionAsk, Suspended
 from tools.errors import DiskFull, PermissionDenied, PermissionRejected
 from tools.features import Features
 from tools.permissions.config import parse_ruleset
@@ -213,7 +213,7 @@ async def test_characters_that_cannot_be_stored_are_replaced(context: FakeToolCo
 
 @pytest.mark.parametrize(
     "failure",
-    [ToolError("no"), PermissionDenied("no"), Parked(), asyncio.CancelledError()],
+    [ToolError("no"), PermissionDenied("no"), Suspended(), asyncio.CancelledError()],
     ids=lambda failure: type(failure).__name__,
 )
 async def test_these_pass_through(context: FakeToolContext, failure: BaseException) -> None:
@@ -248,15 +248,15 @@ async def test_our_own_fault_is_logged_and_hidden(
     assert "inner detail" in caplog.text
 
 
-async def test_a_call_that_was_parked_has_had_no_effect(
+async def test_a_call_that_was_suspended_has_had_no_effect(
     context: FakeToolContext, worktree: Path
 ) -> None:
     (worktree / "a").write_text("old")
 
-    def park(ask: PermissionAsk) -> None:
-        raise Parked
+    def suspend(ask: PermissionAsk) -> None:
+        raise Suspended
 
-    context.on_ask = park
+    context.on_ask = suspend
     await context.know("a")
     for name, arguments in (
         ("write", {"filePath": "new/b", "content": "x"}),
@@ -265,7 +265,7 @@ async def test_a_call_that_was_parked_has_had_no_effect(
         ("multiedit", {"filePath": "a", "edits": [{"oldString": "old", "newString": "new"}]}),
         ("read", {"filePath": "a"}),
     ):
-        with pytest.raises(Parked):
+        with pytest.raises(Suspended):
             await context.call(name, **arguments)
     assert sorted(path.name for path in worktree.iterdir()) == ["a"]
     assert (worktree / "a").read_text() == "old"

@@ -66,7 +66,7 @@ class Repeating(ToolError):
 async def confirm_repeat(context: CallContext) -> None:
     """Have somebody confirm a call that repeats others, before it runs; let any other pass.
 
-    Raises: Parked; PermissionRejected; Repeating where a rule denies it.
+    Raises: Suspended; PermissionRejected; Repeating where a rule denies it.
     """
     part = context.part
     asked_by = repeated_call(part)

@@ -14,11 +14,11 @@ from sessions.events.types import PartUpdated, PermissionAsked
 from sessions.models import PermissionRequest, Session
 from sessions.rules.in_force import session_setup
 from sessions.runner.calls.command_calls import was_asked_for
-from sessions.runner.calls.parking import begun, may_begin, parked
+from sessions.runner.calls.suspension import begun, may_begin, suspended
 from sessions.runner.log.deadlines import new_request
 from sessions.runner.log.lease import Lease
 from tools.base import PermissionDenied, PermissionRejected
-from tools.context import Parked, PermissionAsk
+from tools.context import PermissionAsk, Suspended
 from tools.permissions.rules import Action, Subject, judge, source_of
 
 _SESSION = CompiledQuery(
@@ -36,7 +36,7 @@ class Verdict:
     """What came of an ask: the part when it may run, else what the call ends with."""
 
     part: ToolPart | None
-    refusal: PermissionDenied | PermissionRejected | Parked | None = None
+    refusal: PermissionDenied | PermissionRejected | Suspended | None = None
 
 
 def decide(
@@ -87,8 +87,8 @@ def _settle(
     is_new = request is None and action is Action.ASK
     if is_new or (request is not None and request.status == PermissionRequest.Status.PENDING):
         asked = [_asked(session, part, ask, agent, source)] if is_new else []
-        append(session, [PartUpdated(part=parked(part)), *asked])
-        return Verdict(None, Parked())
+        append(session, [PartUpdated(part=suspended(part)), *asked])
+        return Verdict(None, Suspended())
     refusal = _refusal(request) if request is not None else None
     if refusal is not None:
         return Verdict(None, refusal)

@@ -12,13 +12,13 @@ from sessions.events.questions import QuestionAsked, QuestionInfo, QuestionOptio
 from sessions.events.store import append, lock_session
 from sessions.events.types import PartUpdated
 from sessions.models import QuestionRequest
-from sessions.runner.calls.parking import parked
+from sessions.runner.calls.suspension import suspended
 from sessions.runner.log.deadlines import deadline_ms
 from sessions.runner.log.lease import Lease
 from tools.base import QuestionDismissed
-from tools.context import Parked, Question
+from tools.context import Question, Suspended
 
-Outcome = list[list[str]] | QuestionDismissed | Parked
+Outcome = list[list[str]] | QuestionDismissed | Suspended
 
 
 @transaction.atomic
@@ -36,10 +36,10 @@ def ask_person(
     row = session.questions.filter(message_id=part.messageID, call_id=part.callID).first()
     if row is None:
         asked = _asked(part, questions, agent, until=deadline_ms(session))
-        append(session, [PartUpdated(part=parked(part)), asked])
-        return Parked(on="person")
+        append(session, [PartUpdated(part=suspended(part)), asked])
+        return Suspended(on="person")
     if row.status == QuestionRequest.Status.PENDING:
-        return Parked(on="person")
+        return Suspended(on="person")
     if row.status == QuestionRequest.Status.ANSWERED:
         return [[str(text) for text in answer] for answer in row.answers]
     return QuestionDismissed()

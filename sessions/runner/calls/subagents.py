@@ -29,7 +29,7 @@ from sessions.events.types import (
 )
 from sessions.models import Session, State
 from sessions.rules.in_force import inherited_rules
-from sessions.runner.calls.parking import CHILD, child_of, parked
+from sessions.runner.calls.suspension import CHILD, child_of, suspended
 from sessions.runner.log.answers import model_for
 from sessions.runner.log.history import newest_answer, newest_prompt
 from sessions.runner.log.lease import Lease
@@ -93,7 +93,7 @@ def _ensure_child(
     child = _resumed(order) or _created(order)
     _hand_over(order, child)
     # In one transaction with the child: a crash from here on does not settle the call.
-    part = parked(part, title=task.description, **_metadata(child, session))
+    part = suspended(part, title=task.description, **_metadata(child, session))
     append(session, [PartUpdated(part=part)])
     return part, child
 

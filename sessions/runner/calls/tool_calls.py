@@ -1,4 +1,4 @@
-"""Settle the tool calls of a step: in parallel, each to a result the model can read, or parked."""
+"""Run the tool calls of a step in parallel. Each ends with a result for the model, or suspended."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from sessions.runner.offers.mcp_tools import mcp_tools
 from sessions.sandboxes.build import sandbox_for
 from tools.base import PermissionRejected, Tool, ToolError, ToolResult
 from tools.builtin import batch
-from tools.context import Parked, ParkedOn
+from tools.context import Suspended, SuspendedOn
 from tools.permissions.rules import Ruleset, is_hidden
 from tools.registry import all_tools, execute
 from tools.sandbox.base import Sandbox
@@ -107,7 +107,7 @@ class _StepRunner:
 
     async def run_call(
         self, part: ToolPart, step_setup: StepSetup, tools: Tools
-    ) -> ParkedOn | None:
+    ) -> SuspendedOn | None:
         """Returns: what the call waits for, None when it is settled."""
         part, tool = _choose(part, step_setup.setup.ruleset, tools)
         context = CallContext(
@@ -126,7 +126,7 @@ class _StepRunner:
                 result = await execute(tool, part.state.input, context)
             finally:
                 await context.settled()
-        except Parked as waits:
+        except Suspended as waits:
             return waits.on
         except asyncio.CancelledError:
             # What it had shown so far stays with the call that is settled as stopped.

@@ -40,12 +40,12 @@ from sessions.todos import load_todos
 from tools.context import (
     InnerCall,
     InstructionText,
-    Parked,
     PermissionAsk,
     Question,
     Report,
     SkillText,
     Subtask,
+    Suspended,
 )
 from tools.permissions.rules import Action, evaluate
 from tools.sandbox.base import Sandbox
@@ -125,7 +125,7 @@ class CallContext:
         """See `ToolContext.spawn`."""
         self.part, report = await in_db(spawn, self._lease, self.part, task, self._setup.config)
         if report is None:
-            raise Parked(on="children")
+            raise Suspended(on="children")
         return report
 
     async def nested_instructions(self, file: Path) -> Sequence[InstructionText]:

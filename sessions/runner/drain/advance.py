@@ -17,7 +17,7 @@ from sessions.models import PermissionRequest, QuestionRequest, Session, State, 
 from sessions.runner.calls.subagents import working_calls
 from sessions.runner.drain.abandoned import give_up, settle_left
 from sessions.runner.drain.attempts import start_over, try_again
-from sessions.runner.drain.endings import hand_over, park, refuse, stop, stop_at_limit
+from sessions.runner.drain.endings import hand_over, refuse, stop, stop_at_limit, suspend
 from sessions.runner.drain.next_turn import next_turn
 from sessions.runner.drain.restore import begin_restore
 from sessions.runner.drain.turn_limits import reached_equal_calls
@@ -25,7 +25,7 @@ from sessions.runner.log.deadlines import expire_requests
 from sessions.runner.log.funds import release_turn, settle_turn, wait_no_longer
 from sessions.runner.log.history import (
     Answer,
-    is_parked,
+    is_suspended,
     newest_answer,
     newest_prompt,
     repeated_call,
@@ -77,8 +77,8 @@ def advance(
     `held` are the ids of calls that wait for sub-agents. `leaves`: this process is about to end, so
     what is left to do is handed over. `counted`: they say what a call of a model has cost.
 
-    Returns: None when the drain is over: the session is idle, parked or handed over, and the lease
-    is released, both in this transaction.
+    Returns: None when the drain is over: the session is idle, suspended or handed over, and the
+    lease is released, both in this transaction.
     Raises: LeaseLost.
     """
     session = lock_session(lease.session_id, token=lease.token)
@@ -169,16 +169,16 @@ def _asks_of(part: ToolPart) -> tuple[str, str]:
 
 def _is_any_settled(session: Session, answer: Answer) -> bool:
     """Whether a call that waits for its sub-agent can go on, or never had one."""
-    waiting = {part.id for part in answer.pending if is_parked(part)}
+    waiting = {part.id for part in answer.pending if is_suspended(part)}
     return bool(waiting - working_calls(session, answer.pending))
 
 
 def _go_through(
     session: Session, lease: Lease, answer: Answer, step: ToolStep, *, leaves: bool
 ) -> Next | None:
-    """Run what can be run of a step, or park."""
+    """Run the calls of a step that can run, or suspend the session."""
     if not step.calls and (step.waiting or step.held):
-        park(session, lease, on="person" if step.waiting else "children")
+        suspend(session, lease, on="person" if step.waiting else "children")
         return None
     if leaves:
         hand_over(session, lease)

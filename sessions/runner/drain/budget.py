@@ -1,6 +1,6 @@
 """Before each provider turn: whether its cost is still within what people have agreed to.
 
-When it is not, the session parks with a request, like a tool call that has to be allowed.
+When it is not, the session is suspended with a request, like a tool call that needs permission.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from sessions.config.cost_limit import PERMISSION, Budget, find_overrun
 from sessions.events.store import append
 from sessions.events.types import PermissionAsked, PermissionReplied
 from sessions.models import PermissionRequest, Session
-from sessions.runner.drain.endings import decline, park
+from sessions.runner.drain.endings import decline, suspend
 from sessions.runner.log.deadlines import new_request
 from sessions.runner.log.history import Answer, Prompted
 from sessions.runner.log.lease import Lease
@@ -46,7 +46,7 @@ def is_affordable(session: Session, lease: Lease, prompt: Prompted, answer: Answ
         return False
     elif asked.status != Status.PENDING:
         append(session, [_ask(session, overrun, prompt, newest_id)])
-    park(session, lease, on="budget")
+    suspend(session, lease, on="budget")
     return False
 
 

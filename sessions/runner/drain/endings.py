@@ -1,4 +1,4 @@
-"""How a drain ends: idle, parked, stopped or failed. Each in the transaction of the last event."""
+"""How a drain ends: idle, suspended, stopped or failed, in the transaction of the last event."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from sessions.runner.log.lease import Lease, release_lease
 from sessions.runner.log.settle import completed, fail_call, settle_answer
 from sessions.wake import wake, wake_at, wake_title
 from sessions.wire import to_ms
-from tools.context import ParkedOn
+from tools.context import SuspendedOn
 
 
-def park(session: Session, lease: Lease, *, on: ParkedOn | Literal["budget"]) -> None:
-    """Wait without holding anything; who answers, or the last sub-agent, wakes the session."""
+def suspend(session: Session, lease: Lease, *, on: SuspendedOn | Literal["budget"]) -> None:
+    """Wait without a worker. The answer, or the end of the last sub-agent, wakes the session."""
     deadline = None if on == "children" else next_deadline(session)
     if session.waits_for != on or session.wake_at != deadline:
         state: Literal["waiting", "busy"] = "busy" if on == "children" else "waiting"

@@ -27,7 +27,7 @@ from sessions.runner.turn.provider_turn import run_turn
 
 
 async def drain(lease: Lease, *, leaves: Callable[[], bool], begun: Callable[[], None]) -> None:
-    """Do what the session requires until it is idle or parked.
+    """Do what the session requires until it is idle or suspended.
 
     Once `leaves` says that this process is about to end, no further step is begun. `begun` is
     called when the prompt to work on is the newest of the session.

@@ -1,8 +1,8 @@
 """What a turn needs before it calls a model: what that may cost, and room at the provider.
 
-The cost is set apart from the budgets of the team and of who prompted. When too little is left, or
-every key is in use as much as it may be, the session parks. It goes on when a budget is raised or
-the month is over; and in its turn, when another call has ended.
+The cost is reserved in the budgets of the team and of the author of the prompt. When too little is
+left, or every key is at its limit, the session is suspended. It continues when a budget is raised,
+when the month ends, or when another call has ended and it is next in line.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def used_at_most(held: Reservation, cost: Decimal) -> SessionUsed:
 
 
 def wait(session: Session, lease: Lease, exc: BudgetReached | NoRoom) -> None:
-    """Park a locked session. Its prompts, and an answer that was to be tried again, are kept."""
+    """Suspend a locked session. Its prompts, and an answer that was to be tried again, are kept."""
     until, waits_for = exc.until, WaitsFor.FUNDS
     if isinstance(exc, NoRoom):
         # It looks again more often than it says so.

@@ -28,8 +28,8 @@ from teams.models import User
 
 # In the metadata of a failed call: the sentence with which the turn ends.
 ENDS = "ends"
-# In the metadata of a running call: see `is_parked`.
-PARKED = "parked"
+# In the metadata of a running call, as it is stored: see `is_suspended`.
+SUSPENDED = "parked"
 # In the metadata of a call that repeats others: the `callID` of the one that asks for all of them.
 REPEATS = "repeats"
 
@@ -81,14 +81,14 @@ class Answer:
     def pending(self) -> list[ToolPart]:
         """Calls that are to be run, or run again: they wait for somebody, or for us."""
         return [
-            part for part in self.tools if isinstance(part.state, ToolPending) or is_parked(part)
+            part for part in self.tools if isinstance(part.state, ToolPending) or is_suspended(part)
         ]
 
     @property
     def running(self) -> list[ToolPart]:
         """Calls that may have had effects, so that they must not be run again."""
         began = (part for part in self.tools if isinstance(part.state, ToolRunning))
-        return [part for part in began if not is_parked(part)]
+        return [part for part in began if not is_suspended(part)]
 
     @property
     def growing(self) -> list[TextPart | ReasoningPart]:
@@ -146,11 +146,11 @@ class Answer:
         return self.info.error is not None and self.info.error.data.get("interrupted") is True
 
 
-def is_parked(part: ToolPart) -> bool:
+def is_suspended(part: ToolPart) -> bool:
     """Whether a running call waits for a person or for its sub-agent, so that it is safe to run
     again."""
     state = part.state
-    return isinstance(state, ToolRunning) and (state.metadata or {}).get(PARKED) is True
+    return isinstance(state, ToolRunning) and (state.metadata or {}).get(SUSPENDED) is True
 
 
 def repeated_call(part: ToolPart) -> str:

@@ -20,7 +20,7 @@ from sessions.events.parts import (
 )
 from sessions.events.reasons import CAUSE, told_by_error
 from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent
-from sessions.runner.log.history import PARKED, Answer
+from sessions.runner.log.history import SUSPENDED, Answer
 
 MARK: JsonObject = {"interrupted": True}
 
@@ -51,7 +51,7 @@ def fail_call(part: ToolPart, told: Told, **metadata: JsonValue) -> PartUpdated:
         metadata = {CAUSE: told.to_json(), **metadata}
     started = part.state.time.start if isinstance(part.state, ToolRunning) else now
     shown = (part.state.metadata if isinstance(part.state, ToolRunning) else None) or {}
-    kept = {key: value for key, value in shown.items() if key != PARKED}
+    kept = {key: value for key, value in shown.items() if key != SUSPENDED}
     state = ToolFailed(
         input=part.state.input,
         error=error,

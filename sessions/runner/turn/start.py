@@ -163,7 +163,7 @@ def require_folder(session: Session) -> None:
 
 
 def go_on(session: Session) -> None:
-    """Say that the session works, when it was idle or parked before."""
+    """Say that the session works, when it was idle or suspended before."""
     if session.state != State.BUSY or session.waits_for:
         # Another model may go on than the one whose line it has stood in.
         wait_no_longer(session)

@@ -47,7 +47,7 @@ def test_the_lower_of_two_limits_counts(project: Project) -> None:
     assert project_limits(project).session_cost == Decimal("5.00")
 
 
-async def test_at_its_limit_a_session_parks_and_goes_on_with_as_much_again(
+async def test_at_its_limit_a_session_is_suspended_and_goes_on_with_as_much_again(
     alice: User, session: Session
 ) -> None:
     await in_db(spend, session, "5.0200000001")

@@ -79,7 +79,7 @@ async def test_nfr_04_spans_of_a_drain_nest(
     assert drain.attributes["opencode_web.session"] == session.pk
 
 
-async def test_a_parked_call_is_told_from_a_failed_one(
+async def test_a_suspended_call_is_told_from_a_failed_one(
     alice: User, session: Session, lines: pytest.LogCaptureFixture
 ) -> None:
     call = {"tool": "write", "input": {"filePath": "a", "content": "b"}}

@@ -22,7 +22,7 @@ CALL = {"tool": "question", "input": {"questions": [COLOUR]}}
 
 @pytest.fixture
 async def asked(alice: User, session: Session) -> QuestionRequest:
-    """A session that is parked at a question."""
+    """A session that is suspended at a question."""
     await in_db(prompt, alice, session, script([CALL], [{"text": "painted"}]))
     await run_session(session.pk)
     await in_db(session.refresh_from_db)
@@ -33,7 +33,7 @@ async def _tool(session: Session) -> Part:
     return await in_db(Part.objects.get, session=session, type="tool")
 
 
-async def test_a_question_parks_the_session_and_holds_nothing(
+async def test_a_question_suspends_the_session_and_holds_nothing(
     asked: QuestionRequest, session: Session
 ) -> None:
     assert (session.state, session.waits_for) == (State.WAITING, "person")

@@ -102,7 +102,7 @@ async def test_a_failed_prompt_does_not_hold_up_the_next_one(
     assert await in_db(Part.objects.filter(session=session, data__text="hers").exists)
 
 
-async def test_a_parked_call_of_a_removed_member_does_not_run(
+async def test_a_suspended_call_of_a_removed_member_does_not_run(
     alice: User, bob: User, session: Session
 ) -> None:
     await in_db(prompt, bob, session, script([{"tool": "bash", "input": {"command": "true"}}]))

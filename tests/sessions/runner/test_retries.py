@@ -76,7 +76,7 @@ def texts(session: Session) -> list[str]:
     return [part["text"] for part in parts_of(session, "text")]
 
 
-async def test_a_failed_try_parks_until_its_time_and_holds_nothing(
+async def test_a_failed_try_is_suspended_until_its_time_and_holds_nothing(
     alice: User, session: Session, play: Any
 ) -> None:
     provider = play(fails(RateLimited("Slow down.", retry_after_s=20)), DONE)

@@ -89,7 +89,7 @@ async def test_fr_05_tools_run_and_their_results_go_back_to_the_model(
     assert roles == ["user", "assistant", "assistant"]
 
 
-async def test_an_edit_waits_parks_and_goes_on_after_the_answer(
+async def test_an_edit_waits_is_suspended_and_goes_on_after_the_answer(
     alice: User, session: Session, project: Project
 ) -> None:
     file = Path(project.directory) / "till.py"

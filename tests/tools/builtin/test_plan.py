@@ -4,7 +4,7 @@ import pytest
 
 from tests.fakes import FakeToolContext
 from tools.base import ToolError
-from tools.context import Parked
+from tools.context import Suspended
 from tools.errors import PermissionRejected
 from tools.features import Features
 from tools.permissions.defaults import AGENT_DEFAULTS, DEFAULTS
@@ -90,7 +90,7 @@ async def test_a_long_plan_is_shown_in_part_and_a_huge_one_refused(
     context: FakeToolContext,
 ) -> None:
     write_plan(context, "x" * 20_000)
-    with pytest.raises(Parked):
+    with pytest.raises(Suspended):
         await context.call("plan_exit")
     assert len(context.questions[0].question) < 12_300
     assert context.plan_path in context.questions[0].question
@@ -119,6 +119,6 @@ async def test_without_consent_the_work_goes_on(
     assert "agent" not in result.metadata
 
 
-async def test_an_unanswered_question_parks_the_call(context: FakeToolContext) -> None:
-    with pytest.raises(Parked):
+async def test_an_unanswered_question_suspends_the_call(context: FakeToolContext) -> None:
+    with pytest.raises(Suspended):
         await context.call("plan_enter")

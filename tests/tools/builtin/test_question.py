@@ -7,7 +7,7 @@ import pytest
 from tests.fakes import FakeToolContext
 from tools.base import ToolError
 from tools.builtin.question import TOOL
-from tools.context import Parked, Question, QuestionOption
+from tools.context import Question, QuestionOption, Suspended
 
 COLOUR = {
     "question": "Which colour?",
@@ -37,9 +37,9 @@ async def test_the_answers_go_to_the_model_and_to_clients(context: FakeToolConte
 
 
 async def test_it_waits_for_a_person(context: FakeToolContext) -> None:
-    with pytest.raises(Parked) as parked:
+    with pytest.raises(Suspended) as suspended:
         await context.call("question", questions=[COLOUR])
-    assert parked.value.on == "person"
+    assert suspended.value.on == "person"
 
 
 @pytest.mark.parametrize(

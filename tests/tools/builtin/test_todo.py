@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes import FakeToolContext
 from tools.base import ToolError
-from tools.context import Parked, PermissionAsk
+from tools.context import PermissionAsk, Suspended
 from tools.todo import MAX_CONTENT_CHARS, MAX_ITEMS, Todo, read_items
 
 ITEM = {"content": "Run the tests", "status": "in_progress", "priority": "high"}
@@ -94,11 +94,11 @@ async def test_what_is_no_list_of_items_is_refused(context: FakeToolContext, tod
 
 
 async def test_nothing_is_written_before_somebody_allows_it(context: FakeToolContext) -> None:
-    def park(ask: PermissionAsk) -> None:
-        raise Parked
+    def suspend(ask: PermissionAsk) -> None:
+        raise Suspended
 
-    context.on_ask = park
-    with pytest.raises(Parked):
+    context.on_ask = suspend
+    with pytest.raises(Suspended):
         await context.call("todowrite", todos=["x"])
     assert context.todos == []
 

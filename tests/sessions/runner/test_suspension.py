@@ -18,7 +18,7 @@ from sessions.events.types import (
 )
 from sessions.models import Part, PermissionRequest, Project, Run, Session
 from sessions.runner import run_session
-from sessions.runner.calls.parking import parked
+from sessions.runner.calls.suspension import suspended
 from sessions.runner.calls.tool_context import CallContext
 from sessions.runner.drain import coordinator
 from sessions.runner.log.text_writer import append_events
@@ -29,10 +29,10 @@ from tests.sessions.runner.drains import is_runnable, parts_of
 from tests.sessions.story import write
 from tools import registry
 from tools.base import Params, Tool, ToolResult
-from tools.context import Parked, PermissionAsk, ToolContext
+from tools.context import PermissionAsk, Suspended, ToolContext
 
 
-def park(session: Session, waits_for: str, *, in_s: float | None = None) -> None:
+def suspend(session: Session, waits_for: str, *, in_s: float | None = None) -> None:
     state = "waiting" if waits_for in ("person", "budget") else "busy"
     moment = None if in_s is None else to_ms(timezone.now() + timedelta(seconds=in_s))
     write(session, SessionStatus(state=state, waits_for=waits_for, until=moment))
@@ -58,21 +58,21 @@ def test_who_waits_for_an_answer_runs_when_it_came_or_its_time_ran_out(
     session: Session, waits_for: str
 ) -> None:
     request_id = ask(session)
-    park(session, waits_for)
+    suspend(session, waits_for)
     assert not is_runnable(session)
-    park(session, waits_for, in_s=30)
+    suspend(session, waits_for, in_s=30)
     assert not is_runnable(session)
-    park(session, waits_for, in_s=-1)
+    suspend(session, waits_for, in_s=-1)
     assert is_runnable(session)
-    park(session, waits_for)
+    suspend(session, waits_for)
     write(session, PermissionReplied(id=request_id, reply="once"))
     assert is_runnable(session)
 
 
 def test_who_waits_for_the_next_try_runs_when_it_is_due(session: Session) -> None:
-    park(session, "retry", in_s=30)
+    suspend(session, "retry", in_s=30)
     assert not is_runnable(session)
-    park(session, "retry", in_s=-1)
+    suspend(session, "retry", in_s=-1)
     assert is_runnable(session)
 
 
@@ -81,8 +81,8 @@ def test_who_waits_for_sub_agents_runs_when_none_works(
 ) -> None:
     first, second = (make_session(alice, project, parent=session) for _ in range(2))
     write(first, SessionStatus(state="busy"))
-    park(second, "person")
-    park(session, "children")
+    suspend(second, "person")
+    suspend(session, "children")
     assert not is_runnable(session)
     write(first, SessionStatus(state="idle"))
     assert not is_runnable(session)
@@ -106,9 +106,9 @@ class _Delegation:
             assert isinstance(context, CallContext)
             works_for = SessionUpdated(metadata={"task": context.part.id})
             await in_db(write, self.child, works_for)
-            waits = PartUpdated(part=parked(context.part))
+            waits = PartUpdated(part=suspended(context.part))
             await in_db(append_events, context._lease, [waits])
-            raise Parked(on="children")
+            raise Suspended(on="children")
         return ToolResult(title="delegated", output="the child is done")
 
 

@@ -160,16 +160,16 @@ def request_push(access: SessionAccess, *, url: str = "") -> Checkout:
 
 
 def request_drop(access: SessionAccess) -> Checkout:
-    """Remove the worktree; what is merged nowhere is parked first. Raises: as `_request`."""
+    """Remove the worktree; unmerged work is rescued first. Raises: as `_request`."""
     return _request(access, Job.DROP)
 
 
 def request_restore(access: SessionAccess) -> Checkout:
-    """Bring a worktree back with what was parked. Raises: as `_request`."""
+    """Bring a worktree back with its rescued work. Raises: as `_request`."""
     return _request(access, Job.RESTORE)
 
 
-_NEEDS = {Job.RESTORE: (Checkout.State.PARKED, Checkout.State.DROPPED)}
+_NEEDS = {Job.RESTORE: (Checkout.State.RESCUED, Checkout.State.DROPPED)}
 _STANDING = (Checkout.State.READY, Checkout.State.PROJECT)
 
 
@@ -233,7 +233,7 @@ _IN_USE = {
 }
 _NOT_THERE = {
     Checkout.State.NEW: "The worktree is created when the first turn starts.",
-    Checkout.State.PARKED: "The worktree was removed, and its work is rescued. Restore it first.",
+    Checkout.State.RESCUED: "The worktree was removed, and its work is rescued. Restore it first.",
     Checkout.State.DROPPED: "The worktree was removed. It is created again with the next prompt.",
     Checkout.State.SHARED: "This session works in the project folder.",
 }
@@ -262,7 +262,7 @@ def work_in_project(access: SessionAccess) -> Session:
 
 
 def give_up(session: Session) -> None:
-    """The session is about to be deleted: its worktree is dropped, and its work is parked.
+    """The session is about to be deleted: drop its worktree and rescue its work.
 
     Raises: Conflict while another session works there.
     """
@@ -282,7 +282,7 @@ def give_up(session: Session) -> None:
         checkout.delete()
         return
     checkout.session, checkout.title = None, session.title
-    if checkout.state != Checkout.State.PARKED:
+    if checkout.state != Checkout.State.RESCUED:
         checkout.job, checkout.job_data, checkout.job_at = Job.DROP, {}, timezone.now()
         checkout.job_begun = False
         wake_checkout(checkout.pk, session.project)

@@ -164,8 +164,8 @@ def update_project(
 def delete_project(access: ProjectAccess) -> None:
     """Remove the project with its sessions, and its files where the server made them.
 
-    A folder that the team brought stays as it is. What lies unmerged in worktrees of sessions is
-    parked: there, else in a repository below the data folder's `rescued`.
+    A folder that the team brought stays as it is. Unmerged work in worktrees of sessions is
+    rescued: there, else in a repository below the data folder's `rescued`.
     Raises: Conflict while a session runs; Forbidden below admin.
     """
     require_role(access.team, Role.ADMIN)

@@ -1,4 +1,4 @@
-"""Ask for something to be done with parked work. Its session may be gone."""
+"""Request an operation on rescued work. Its session may be gone."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from teams.audit import AuditAction, record
 from teams.models import Role
 
 
-def parked_work(access: ProjectAccess) -> list[Checkout]:
-    """Returns: what is parked of a project, the newest first. One query."""
-    rows = Checkout.objects.filter(project=access.project.pk, state=Checkout.State.PARKED)
+def rescued_work(access: ProjectAccess) -> list[Checkout]:
+    """Returns: the rescued work of a project, the newest first. One query."""
+    rows = Checkout.objects.filter(project=access.project.pk, state=Checkout.State.RESCUED)
     return list(rows.select_related("session__owner").order_by("-created_at", "pk"))
 
 
 def request_branch(access: ProjectAccess, checkout_id: str, *, name: str) -> Checkout:
-    """Put parked work on a new branch of the project; it stays parked as well.
+    """Put rescued work on a new branch of the project. The rescue branch stays as well.
 
     Raises: Invalid for a name that git does not take; as `_request`.
     """
@@ -37,7 +37,7 @@ def request_branch(access: ProjectAccess, checkout_id: str, *, name: str) -> Che
 
 
 def request_discard(access: ProjectAccess, checkout_id: str) -> Checkout:
-    """Delete parked work for good. Raises: Forbidden below admin; as `_request`."""
+    """Delete rescued work permanently. Raises: Forbidden below admin; as `_request`."""
     require_role(access.team, Role.ADMIN)
     return _request(access, checkout_id, Checkout.Job.DISCARD, {})
 
@@ -57,7 +57,7 @@ def _request(
                 job=checkout.job
             )
         )
-    if checkout.state != Checkout.State.PARKED or in_use(checkout):
+    if checkout.state != Checkout.State.RESCUED or in_use(checkout):
         raise Conflict(_("This work is no longer rescued: its session uses it again."))
     checkout.job, checkout.job_data = job, data
     checkout.job_by, checkout.job_at = access.principal.user, timezone.now()

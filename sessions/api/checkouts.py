@@ -70,7 +70,9 @@ def create_worktree(request: ApiRequest, body: WorktreeBody | None = None) -> Js
     return checkout_to_wire(Checkout.objects.get(session=session))
 
 
-@router.delete("/experimental/worktree", summary="Remove a worktree; unmerged work is parked")
+@router.delete(
+    "/experimental/worktree", summary="Remove a worktree; unmerged work is kept on a rescue branch"
+)
 def remove_worktree(request: ApiRequest, body: FolderBody) -> bool:
     session_id = session_at(request, body.directory)
     request_drop(_member(request, session_id))
@@ -129,11 +131,16 @@ def push(request: ApiRequest, session_id: str, body: PushBody | None = None) -> 
     return checkout_to_wire(request_push(access, url=body.url if body else ""))
 
 
-@router.post("/session/{session_id}/worktree/drop", summary="Remove it; unmerged work is parked")
+@router.post(
+    "/session/{session_id}/worktree/drop",
+    summary="Remove it; unmerged work is kept on a rescue branch",
+)
 def drop(request: ApiRequest, session_id: str) -> JsonObject:
     return checkout_to_wire(request_drop(_member(request, session_id)))
 
 
-@router.post("/session/{session_id}/worktree/restore", summary="Bring it back as it was parked")
+@router.post(
+    "/session/{session_id}/worktree/restore", summary="Bring it back with its rescued work"
+)
 def restore(request: ApiRequest, session_id: str) -> JsonObject:
     return checkout_to_wire(request_restore(_member(request, session_id)))

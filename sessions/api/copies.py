@@ -32,7 +32,7 @@ class CopyBody(Schema):
 
 
 class CopyFolder(Schema):
-    """The folder of a copy. Nothing is lost with `force` either: unmerged work is parked."""
+    """The folder of a copy. Nothing is lost with `force` either: unmerged work is rescued."""
 
     directory: str = Field(max_length=1000)
     force: bool = False
@@ -69,7 +69,7 @@ def create_copy(request: ApiRequest, project_id: str, body: CopyBody) -> JsonObj
 @router.delete(
     "/experimental/project/{project_id}/copy",
     response={204: None},
-    summary="Remove a worktree; unmerged work is parked",
+    summary="Remove a worktree; unmerged work is kept on a rescue branch",
 )
 def remove_copy(request: ApiRequest, project_id: str, body: CopyFolder) -> None:
     access_project(request.auth, project_id, need=Role.MEMBER)

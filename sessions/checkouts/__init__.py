@@ -12,6 +12,6 @@ themselves. The store copies the project's history once; making a checkout copie
 Between the project's folder, the store and a checkout only packs travel, from one sandbox into the
 next; git never has two of them writable, and reads no config that an agent could have written. What
 is merged is computed in the store. A folder is removed only when all of it is in the project's
-branch; else it is parked first, as `refs/opencode/rescue/<session id>` in the store and in the
+branch; else it is rescued first, as `refs/opencode/rescue/<session id>` in the store and in the
 project's repository.
 """

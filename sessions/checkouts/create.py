@@ -36,7 +36,7 @@ class Wanted:
     """What is to be made. `base` is a branch, or empty for what the project has checked out.
 
     `base_commit` goes before it, where the store still has it. `rescued` and `seed` are states of
-    files that it starts with: a parked one, and a tree in a shadow repository, (git dir, hash).
+    files that it starts with: a rescued one, and a tree in a shadow repository, (git dir, hash).
     """
 
     project_id: str
@@ -105,7 +105,7 @@ async def _start_of(project: Repository, wanted: Wanted) -> Made:
     except NoCheckouts:
         raise
     except CheckoutError:
-        # What was parked comes back, also when the branch that it came from is gone.
+        # Rescued work can be restored even if the branch that it came from is gone.
         if wanted.rescued is None:
             raise
         return Made(wanted.base, wanted.rescued.head)

@@ -126,8 +126,8 @@ async def _do(checkout: Checkout, sealed_credential: str) -> None:
         await _WITHOUT_LOCK[Job(checkout.job)](checkout)
         return
     async with locked(project_home(checkout.project_id), "store"):
-        if checkout.job in _PARKED:
-            await _PARKED[Job(checkout.job)](checkout)
+        if checkout.job in _RESCUED:
+            await _RESCUED[Job(checkout.job)](checkout)
             return
         if checkout.job == Job.DROP and not Path(checkout.folder).is_dir():
             await _dropped(checkout)
@@ -257,7 +257,9 @@ async def _dropped(checkout: Checkout) -> None:
     """The folder is gone."""
     if checkout.rescued:
         where = f"{rescue_ref(checkout.pk)} of the project's repository"
-        await in_db(end_job, checkout, f"Its work is parked as {where}.", state=State.PARKED)
+        await in_db(
+            end_job, checkout, f"The unmerged work is kept as {where}.", state=State.RESCUED
+        )
     else:
         said = "Dropped: everything was merged."
         await in_db(end_job, checkout, said, state=State.DROPPED)
@@ -309,7 +311,7 @@ _WITHOUT_LOCK: dict[Job, Callable[[Checkout], Awaitable[None]]] = {
     Job.REQUEST: _request,
     Job.RESTORE: _restore,
 }
-_PARKED: dict[Job, Callable[[Checkout], Awaitable[None]]] = {
+_RESCUED: dict[Job, Callable[[Checkout], Awaitable[None]]] = {
     Job.BRANCH: _branch,
     Job.DISCARD: _discard,
 }

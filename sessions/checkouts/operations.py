@@ -1,4 +1,4 @@
-"""What is done with a checkout: look at it, commit, merge, park and remove."""
+"""What is done with a checkout: look at it, commit, merge, rescue and remove."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sessions.checkouts.create import GONE, known_commits, remove_tree
 from sessions.checkouts.repository import STATUS, CheckoutError, Person, Repository
-from sessions.checkouts.rescue import Rescued, keep, park, rescue_ref, stage_all, unlock_index
+from sessions.checkouts.rescue import Rescued, keep, rescue, rescue_ref, stage_all, unlock_index
 
 _SHOWN_FILES = 20
 
@@ -143,13 +143,13 @@ async def is_merged(repositories: Repositories, base_branch: str) -> bool:
 async def secure(
     repositories: Repositories, *, session_id: str, base_branch: str, title: str
 ) -> Rescued | None:
-    """Before a checkout's folder is removed, see to it that everything in it is merged or parked.
+    """Make sure that everything in a checkout is merged or rescued before its folder is removed.
 
-    Returns: what was parked, None when nothing had to be.
+    Returns: what was rescued, None when everything is merged.
     Raises: CheckoutError when not all of it can be kept; then the folder has to stay.
     """
     checkout, store = repositories.checkout, repositories.store
-    rescued = await park(checkout, title=title)
+    rescued = await rescue(checkout, title=title)
     try:
         whole = rescued.commit == rescued.head
         merged = whole and await is_merged(repositories, base_branch)

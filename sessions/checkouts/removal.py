@@ -1,4 +1,4 @@
-"""Remove the checkouts of projects and sessions that are gone, with their work parked first."""
+"""Remove the checkouts of projects and sessions that are gone, after rescuing their work."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pathlib import Path
 
 from sessions.checkouts.create import clear_drafts, known_commits, remove_tree
 from sessions.checkouts.repository import CheckoutError, Repository, open_checkout, open_project
-from sessions.checkouts.rescue import BASE_REF, RESCUE_REF, keep, park, rescue_ref
+from sessions.checkouts.rescue import BASE_REF, RESCUE_REF, keep, rescue, rescue_ref
 from sessions.git.places import locked, project_home, rescued_root, store_of
 
 logger = logging.getLogger(__name__)
 
 
 async def remove_checkouts(project_id: str, directory: str = "") -> None:
-    """Park and remove every checkout of a project that is gone.
+    """Rescue and remove every checkout of a project that is gone.
 
-    What is parked goes into the repository in `directory`, where that stays, and else into a bare
-    one of its own below `rescued`. A checkout that cannot be parked stays where it is.
+    Rescued work goes into the repository in `directory` if that stays, else into a bare repository
+    of its own below `rescued`. A checkout that cannot be rescued stays where it is.
     """
     home, store = project_home(project_id), await _store(project_id)
     if store is None:
@@ -29,17 +29,17 @@ async def remove_checkouts(project_id: str, directory: str = "") -> None:
         whole = True
         for path in sorted(home.glob("ses_*")):
             whole = await _remove_home(path, store, project) and whole
-        parked = await store.ask("for-each-ref", "--format=%(refname)", RESCUE_REF)
+        found = await store.ask("for-each-ref", "--format=%(refname)", RESCUE_REF)
         if not whole:
             return
-        if parked.strip() and project is None:
+        if found.strip() and project is None:
             await asyncio.to_thread(_keep_store, project_id)
             logger.warning("checkouts.rescued project=%s path=%s", project_id, rescued_root())
     await asyncio.to_thread(shutil.rmtree, home, ignore_errors=True)
 
 
 async def remove_left(project_id: str, session_ids: list[str]) -> None:
-    """Park and remove checkouts of a project that no row knows any more."""
+    """Rescue and remove checkouts of a project that no row knows any more."""
     store = await _store(project_id)
     if store is None:
         return
@@ -71,7 +71,7 @@ async def _remove_home(home: Path, store: Repository, project: Repository | None
     for folder in [path for path in home.iterdir() if path.is_dir()]:
         checkout = open_checkout(home.parent.name, folder, store.object_format)
         try:
-            rescued = await park(checkout, title=session_id)
+            rescued = await rescue(checkout, title=session_id)
             base = await store.find(f"{BASE_REF}{session_id}")
             if rescued.commit != base:
                 await checkout.send(rescued.commit, store, known=await known_commits(store))

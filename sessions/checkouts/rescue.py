@@ -1,4 +1,4 @@
-"""Park what is in a checkout and merged nowhere, so that its folder can go."""
+"""Rescue the unmerged work of a checkout, so that its folder can be removed."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _SERVER = Person("OpenCode Web", "opencode-web@localhost")
 
 @dataclass(frozen=True)
 class Rescued:
-    """A parked state: `commit` has the files as they were, `head` is the commit they were over."""
+    """A rescued state: `commit` has the files as they were, `head` is the commit they were over."""
 
     commit: str
     head: str
 
 
 def rescue_ref(session_id: str) -> str:
-    """The name under which the work of a session is parked."""
+    """The name of a session's rescue branch."""
     return f"{RESCUE_REF}{session_id}"
 
 
-async def park(checkout: Repository, *, title: str) -> Rescued:
+async def rescue(checkout: Repository, *, title: str) -> Rescued:
     """Put the whole state of a checkout into one commit of its own: files, commits of every branch.
 
     What .gitignore leaves out is not in it. Nothing of the checkout's own branches changes.
@@ -43,7 +43,7 @@ async def park(checkout: Repository, *, title: str) -> Rescued:
     clean = tree == (await checkout.ask("rev-parse", f"{head}^{{tree}}")).strip()
     if clean and not others:
         return Rescued(head, head)
-    lines = [f"Parked: {title}", "", "The files of a session as they were."]
+    lines = [f"Rescued work: {title}", "", "The files of a session as they were."]
     lines += [f"Also has: {tip}" for tip in others]
     parents = [argument for tip in (head, *others) for argument in ("-p", tip)]
     said = await checkout.ask(

@@ -1,4 +1,4 @@
-"""What is done with work that is parked, in the project's repository."""
+"""Operations on rescued work, in the project's repository."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ _NOTHING = {"sha1": "0" * 40, "sha256": "0" * 64}
 
 
 async def put_on_branch(project: Repository, commit: str, name: str) -> None:
-    """Make a new branch at what is parked. Doing it again changes nothing.
+    """Make a new branch at the rescued commit. Doing it again changes nothing.
 
     Raises: CheckoutError when there is another branch of that name, or the work is gone.
     """
     if await project.find(commit) is None:
-        raise CheckoutError("The parked commit is not in the project's repository any more.")
+        raise CheckoutError("The rescued commit is no longer in the project's repository.")
     ref = f"refs/heads/{name}"
     there = await project.find(ref)
     if there == commit:
         return
     if there is not None:
         raise CheckoutError(f"The project has a branch {name} already. Choose another name.")
-    # Only if nobody has made it meanwhile.
+    # Fails if somebody else has made it in the meantime.
     nothing = _NOTHING[project.object_format]
     await project.ask("update-ref", "--no-deref", ref, commit, nothing, writes=True)
 
 
 async def forget(project: Repository, store: Repository, session_id: str) -> None:
-    """Remove the refs that keep the parked work of a session. Raises: CheckoutError."""
+    """Remove the refs that keep the rescued work of a session. Raises: CheckoutError."""
     for repository in (project, store):
         if repository is store and not store.git_dir.is_dir():
             continue

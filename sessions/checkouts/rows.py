@@ -86,8 +86,8 @@ def mark_made(checkout: Checkout, made: Made) -> None:
 
 
 def mark_unmade(checkout: Checkout, reason: str, *, prompt_id: str = "") -> None:
-    """It could not be made. What was parked stays parked."""
-    state = State.PARKED if checkout.rescued else State.FAILED
+    """It could not be made. Rescued work stays rescued."""
+    state = State.RESCUED if checkout.rescued else State.FAILED
     Checkout.objects.filter(pk=checkout.pk).update(state=state, detail=reason, failed_for=prompt_id)
     publish_worktree(checkout, problem=reason)
 
@@ -147,7 +147,7 @@ def claim_branch(checkout: Checkout, name: str) -> None:
 
 
 def note_rescued(checkout: Checkout, rescued: Rescued | None) -> None:
-    """Before the folder goes: what of it is parked."""
+    """Record the rescued work of a checkout before its folder is removed."""
     checkout.rescued, checkout.rescued_head = "", ""
     if rescued is not None:
         checkout.rescued, checkout.rescued_head = rescued.commit, rescued.head
@@ -195,10 +195,10 @@ def end_job(
 
 
 def end_discard(checkout: Checkout) -> None:
-    """Nothing is parked any more. Without its session the row is of no use."""
+    """The rescued work is deleted. Without a session, the row is of no use either."""
     with transaction.atomic():
         note_rescued(checkout, None)
-        end_job(checkout, "Its parked work was deleted.", state=State.DROPPED)
+        end_job(checkout, "Its rescued work was deleted.", state=State.DROPPED)
         Checkout.objects.filter(pk=checkout.pk, session=None).delete()
 
 

@@ -61,7 +61,7 @@ def sweep_files() -> int:
 
 
 def _sweep_checkouts(span: _Span) -> int:
-    """Park and remove checkouts that belong to no row. Returns: how many folders were looked at."""
+    """Rescue and remove checkouts that belong to no row. Returns: how many folders it saw."""
     found = {path.name: path for path in _entries(checkouts_root(), span) if path.is_dir()}
     projects = set(_existing_projects(list(found)))
     gone = [name for name in found if _project_of(name) and name not in projects]

@@ -8,7 +8,7 @@ from django.utils import timezone
 class Checkout(models.Model):
     """A session's own git worktree and branch. Operational, not folded.
 
-    Its id is that of the session at the top; the row outlives the session while work is parked.
+    Its id is that of the session at the top; the row outlives it while work is rescued.
     What is asked for in a project's own folder has a row too: its id is the project's.
     """
 
@@ -22,7 +22,7 @@ class Checkout(models.Model):
         # The project cannot have any: the session works in the project's folder.
         SHARED = "shared"
         # Its folder is gone. What was not merged is under the rescue ref.
-        PARKED = "parked"
+        RESCUED = "parked", "Parked"
         DROPPED = "dropped"
         # The project's own folder, for every session that works in it: no session, no branch and
         # no folder of its own.
@@ -41,7 +41,7 @@ class Checkout(models.Model):
         REQUEST = "request"
         DROP = "drop"
         RESTORE = "restore"
-        # With what is parked: put on a branch of the project, or removed for good.
+        # With rescued work: put it on a branch of the project, or delete it permanently.
         BRANCH = "branch"
         DISCARD = "discard"
 
@@ -89,7 +89,7 @@ class Checkout(models.Model):
     # What was pushed last, and as which branch.
     pushed_head = models.CharField(max_length=64, blank=True)
     pushed_branch = models.CharField(max_length=250, blank=True)
-    # The parked state and the commit that it was over.
+    # The rescued commit, and the commit that it was based on.
     rescued = models.CharField(max_length=64, blank=True)
     rescued_head = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(default=timezone.now)

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 
 from sessions.access import ProjectAccess
 from sessions.actions.projects import clone_again, delete_project
-from sessions.actions.rescued_branches import parked_work
+from sessions.actions.rescued_branches import rescued_work
 from sessions.actions.whole_settings import replace_project_settings
 from sessions.config.network import REACHES, project_network
 from sessions.forms.fields import SettingsForm
@@ -18,7 +18,7 @@ from sessions.present.frame.composer import Composer, Draft, start_composer
 from sessions.present.frame.rail import RailFilter, load_rail
 from sessions.present.pages.budgets import with_funds
 from sessions.present.pages.mcp import summary_of
-from sessions.present.pages.rescued_branches import build_parked
+from sessions.present.pages.rescued_branches import build_rescued
 from sessions.present.pages.saved_rules import load_rules
 from sessions.present.projects import (
     build_clone,
@@ -66,7 +66,7 @@ def _page(
         "network_url": project_url(project, "project_network"),
         "network": _("Network access: %(reach)s")
         % {"reach": _(REACHES[project_network(project).reach])},
-        "parked": build_parked(project, parked_work(access)),
+        "rescued": build_rescued(project, rescued_work(access)),
         "secrets_url": project_url(project, "secrets"),
         "publishing_url": project_url(project, "publishing"),
         "rules": load_rules(project),

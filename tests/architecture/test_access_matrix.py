@@ -100,11 +100,11 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         cwd=project.directory,
         lease_until=session.created_at + timedelta(days=1),
     )
-    parked = Checkout.objects.create(
+    rescued = Checkout.objects.create(
         id="ses_01HZZZZZZZZZZZZZZZZZZZZZZZ",
         project=project,
         branch="opencode/x",
-        state=Checkout.State.PARKED,
+        state=Checkout.State.RESCUED,
     )
     secret = ProjectSecret.objects.create(
         project=project, name="TOKEN", value="", updated_at=session.created_at
@@ -130,7 +130,7 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         "question": question,
         "question_id": question,
         "rule": str(rule.pk),
-        "checkout": parked.pk,
+        "checkout": rescued.pk,
         "provider": "demo",
         "model": "tour",
         "provider_id": "demo",

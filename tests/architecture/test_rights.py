@@ -29,14 +29,14 @@ STANDS_FOR = {
     "sessions": f"(get|post) {_S}(rename|archive|delete)",
     "history": f"(get|post) {_S}(restore|fork|turn/.+|file/.+|review/revert.*)",
     "review": f"post {_S}review/(comment.*|send)",
-    "publish": f"post ({_S}(publish|worktree)/<str:act>|{_P}parked/<str:checkout>/branch)",
+    "publish": f"post ({_S}(publish|worktree)/<str:act>|{_P}rescued/<str:checkout>/branch)",
     "terminals": "post (pty|api/pty)",
     "projects": f"(get|post) (t/<slug:team>/p/new|{_P}(import|clone/again))",
     "schedules": f"post {_P}schedules",
     "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*)"
     f"|{_P}schedules/.+)",
     "set_up": f"post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
-    "|parked/<str:checkout>/discard)"
+    "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out)?)",
     "models": f"(get|post) {_SET}(models/.+|keys)",
     "agents": f"(get|post) {_SET}(config|permissions/change|(commands|agents|skills|mcp)/.+"

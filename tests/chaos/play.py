@@ -61,7 +61,7 @@ class Player:
         if scenario.then:
             struck, wrong = self._work_with_files(session, message)
         else:
-            struck = self._park(session) if scenario.asks else self._strike(session)
+            struck = self._suspend(session) if scenario.asks else self._strike(session)
         if not _until(lambda: _is_settled(session), SETTLE_S):
             return Result(scenario, [f"{session} is stuck after {SETTLE_S} s: {_state(session)}"])
         # Without: another seed's fault has ended the process before it came to the point.
@@ -167,7 +167,7 @@ class Player:
         held.unlink()
         return struck
 
-    def _park(self, session: str) -> datetime | None:
+    def _suspend(self, session: str) -> datetime | None:
         """Wait for the question, strike, then answer it."""
         waiting = PermissionRequest.objects.filter(session=session, status="pending")
         if not _until(lambda: waiting.exists() and _state(session) == "waiting", REACH_S):

@@ -45,7 +45,7 @@ FAULTS = {
     "before_tool": ("kill", "db"),
     "during_tool": ("kill", "kill", "db", "redis"),
     "after_tool": ("kill", "kill", "db"),
-    "parked": ("kill_all", "redis", "db"),
+    "suspended": ("kill_all", "redis", "db"),
     "before_idle": ("kill", "db", "redis"),
     "in_batch": ("kill", "kill", "db", "redis"),
     "making_checkout": ("kill", "kill", "db"),
@@ -79,7 +79,7 @@ def scenario(seed: int, *, embedded: bool) -> Scenario:
     text = [{"text": STEP_TEXT} for _ in range(dice.randint(2, 5))]
     paced = [item for chunk in text for item in (chunk, {"delay_ms": dice.randint(5, 60)})]
     compacts = point == "mid_compaction"
-    with_tools = {"before_tool", "during_tool", "after_tool", "parked", "mid_compaction"}
+    with_tools = {"before_tool", "during_tool", "after_tool", "suspended", "mid_compaction"}
     tools = point in with_tools | {"in_batch", *WORKTREES} or dice.random() < 0.4
     effects = [f"seed-{seed}-{number}" for number in range(dice.randint(1, 2))] if tools else []
     if point == "in_batch":
@@ -89,7 +89,7 @@ def scenario(seed: int, *, embedded: bool) -> Scenario:
         for effect in effects
     ]
     if point in WORKTREES:
-        # Several files, which all have to go back or be parked.
+        # Several files, which all have to go back or be rescued.
         more = {"command": f"for n in 1 2 3; do echo seed-{seed} > file-$n.txt; done"}
         calls.append({"tool": "bash", "input": more})
     if point == "in_batch":
@@ -103,7 +103,7 @@ def scenario(seed: int, *, embedded: bool) -> Scenario:
         strikes=dice.randint(1, STRIKES.get(point, 1)),
         steps=steps,
         effects=effects,
-        asks=point == "parked",
+        asks=point == "suspended",
         compacts=compacts,
         then=WORKTREES.get(point, ""),
     )

@@ -24,7 +24,7 @@ def complaints_about_drop(session_id: str, before: dict[str, str]) -> list[str]:
     """Returns: what was in the dropped worktree and cannot be found where it says."""
     row = Checkout.objects.select_related("project").get(pk=session_id)
     # Another seed's fault may have ended the turn before its commands wrote anything.
-    wanted_state = Checkout.State.PARKED if before else Checkout.State.DROPPED
+    wanted_state = Checkout.State.RESCUED if before else Checkout.State.DROPPED
     if row.state != wanted_state:
         return [f"its worktree is {row.state}: {row.job_detail}"]
     found = []
@@ -36,7 +36,7 @@ def complaints_about_drop(session_id: str, before: dict[str, str]) -> list[str]:
             wanted, cwd=row.project.directory, capture_output=True, text=True, check=False
         )
         if said.stdout != text:
-            found.append(f"{name} is not parked: {said.stderr.strip()}")
+            found.append(f"{name} is not rescued: {said.stderr.strip()}")
     return found
 
 

@@ -54,7 +54,7 @@ def result(page: Page) -> Locator:
     return page.locator("#checkout > .notice").first
 
 
-def test_work_in_a_worktree_is_merged_parked_restored_kept_and_deleted(
+def test_work_in_a_worktree_is_merged_rescued_restored_kept_and_deleted(
     server: Installation, client: httpx.Client, shop: Path, page: Page
 ) -> None:
     project = f"{server.url}/t/{server.team}/p/{server.project}/"
@@ -77,38 +77,38 @@ def test_work_in_a_worktree_is_merged_parked_restored_kept_and_deleted(
     assert (shop / "merged.txt").read_text() == "one\n"
     assert git(shop, "log", "-1", "--format=%s").strip() == "Add what is merged"
 
-    # What nobody has committed is parked, and said to be.
+    # What nobody has committed is rescued, and the page says so.
     page.goto(url)
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
-    ask(page, client, "parked.txt", "two\n")
+    ask(page, client, "rescued.txt", "two\n")
     page.get_by_role("link", name="Worktree").click()
     expect(checkout).to_contain_text("1 file", timeout=WAIT_MS)
     drop(page)
     ref = f"refs/opencode/rescue/{session}"
-    expect(result(page)).to_contain_text(f"parked as {ref}", timeout=WAIT_MS)
-    assert git(shop, "show", f"{ref}:parked.txt") == "two\n"
-    assert not (shop / "parked.txt").exists()
+    expect(result(page)).to_contain_text(f"kept as {ref}", timeout=WAIT_MS)
+    assert git(shop, "show", f"{ref}:rescued.txt") == "two\n"
+    assert not (shop / "rescued.txt").exists()
 
     page.get_by_role("button", name="Restore the worktree").click()
     expect(result(page)).to_contain_text("The worktree is back.", timeout=WAIT_MS)
     drop(page)
-    expect(result(page)).to_contain_text(f"parked as {ref}", timeout=WAIT_MS)
+    expect(result(page)).to_contain_text(f"kept as {ref}", timeout=WAIT_MS)
 
     page.goto(project)
-    parked = page.locator("#parked")
-    expect(parked).to_contain_text(ref)
+    rescued = page.locator("#rescued")
+    expect(rescued).to_contain_text(ref)
     fits(page)
-    parked.locator("summary", has_text="Create a branch").click()
+    rescued.locator("summary", has_text="Create a branch").click()
     fits(page)
-    parked.get_by_label("Branch name").fill("kept")
-    parked.get_by_role("button", name="Create branch").click()
-    expect(parked).to_contain_text("on the branch kept of the project", timeout=WAIT_MS)
-    assert git(shop, "show", "kept:parked.txt") == "two\n"
-    parked.locator("summary", has_text="Delete").click()
-    parked.get_by_role("button", name="Delete permanently").click()
-    expect(parked).to_contain_text("No rescued work.", timeout=WAIT_MS)
+    rescued.get_by_label("Branch name").fill("kept")
+    rescued.get_by_role("button", name="Create branch").click()
+    expect(rescued).to_contain_text("on the branch kept of the project", timeout=WAIT_MS)
+    assert git(shop, "show", "kept:rescued.txt") == "two\n"
+    rescued.locator("summary", has_text="Delete").click()
+    rescued.get_by_role("button", name="Delete permanently").click()
+    expect(rescued).to_contain_text("No rescued work.", timeout=WAIT_MS)
     assert "refs/opencode/" not in git(shop, "for-each-ref")
-    assert git(shop, "show", "kept:parked.txt") == "two\n"
+    assert git(shop, "show", "kept:rescued.txt") == "two\n"
 
 
 def drop(page: Page) -> None:

@@ -22,7 +22,7 @@ _STATES = {
     State.READY: ("done", gettext_noop("Ready")),
     State.FAILED: ("fail", gettext_noop("Could not be created")),
     State.SHARED: ("idle", gettext_noop("In the project folder")),
-    State.PARKED: ("queue", gettext_noop("Rescued")),
+    State.RESCUED: ("queue", gettext_noop("Rescued")),
     State.DROPPED: ("idle", gettext_noop("Dropped")),
 }
 _WORKING = {
@@ -104,7 +104,7 @@ def build_checkout(session: Session, checkout: Checkout) -> CheckoutView:
         merge_url=act("merge", ready and checkout.ahead > 0 and bool(checkout.base_branch)),
         push_url=act("push", ready and seen),
         drop_url=act("drop", ready),
-        restore_url=act("restore", not blocked and checkout.state == State.PARKED),
+        restore_url=act("restore", not blocked and checkout.state == State.RESCUED),
         leave_url=act("leave", checkout.state in (State.NEW, State.FAILED)),
     )
 

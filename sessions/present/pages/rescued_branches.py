@@ -1,4 +1,4 @@
-"""Parked work of a project, as its page lists it."""
+"""The rescued work of a project, as its page lists it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORKING = {
 
 
 @dataclass(frozen=True)
-class ParkedLine:
+class RescuedLine:
     """`session_url` is that of the worktree's page, empty when the session was deleted. `said` is
     what came of what was asked for last."""
 
@@ -41,27 +41,27 @@ class ParkedLine:
 
 
 @dataclass(frozen=True)
-class ParkedList:
-    lines: list[ParkedLine]
+class RescuedList:
+    lines: list[RescuedLine]
     url: str
     # A worker is at one of them: the list asks again.
     working: bool
 
 
-def build_parked(project: Project, rows: list[Checkout]) -> ParkedList:
+def build_rescued(project: Project, rows: list[Checkout]) -> RescuedList:
     """`project.team` and the sessions of the rows with their owners should be loaded."""
     lines = [_line(project, row) for row in rows]
     working = any(line.working for line in lines)
-    return ParkedList(lines, project_url(project, "parked"), working)
+    return RescuedList(lines, project_url(project, "rescued"), working)
 
 
-def _line(project: Project, row: Checkout) -> ParkedLine:
+def _line(project: Project, row: Checkout) -> RescuedLine:
     session, fields = row.session, {"checkout": row.pk}
     url = ""
     if session is not None:
         url = Place(project.team.slug, session.pk, session.folder).url("checkout")
     asked = row.job_detail if row.job_failed or "on the branch" in row.job_detail else ""
-    return ParkedLine(
+    return RescuedLine(
         id=row.pk,
         title=session.title if session else row.title,
         session_url=url,
@@ -72,6 +72,6 @@ def _line(project: Project, row: Checkout) -> ParkedLine:
         working=_(_WORKING.get(Checkout.Job(row.job), gettext_noop("Working"))) if row.job else "",
         said=asked,
         failed=row.job_failed,
-        branch_url=project_url(project, "parked_branch", **fields),
-        discard_url=project_url(project, "parked_discard", **fields),
+        branch_url=project_url(project, "rescued_branch", **fields),
+        discard_url=project_url(project, "rescued_discard", **fields),
     )

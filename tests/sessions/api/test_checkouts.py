@@ -169,6 +169,6 @@ def test_a_worktree_is_begun_and_removed_by_its_folder(
     outsider = connect(charlie, of=charlie.memberships.get().team)
     assert outsider.delete("/experimental/worktree", body, JSON).status_code == 404
     assert client.delete("/experimental/worktree", body, JSON).json() is True
-    assert do(session.pk).state == Checkout.State.PARKED
+    assert do(session.pk).state == Checkout.State.RESCUED
     start = {"startCommand": "make"}
     assert client.post(f"/experimental/worktree{here}", start, JSON).status_code == 400

@@ -125,9 +125,9 @@ async def test_it_does_not_touch_a_project_with_changes_of_its_own(shop: Shop) -
 
 
 async def drop(both: Repositories, folder: Path, title: str = "T") -> Rescued | None:
-    parked = await secure(both, session_id="ses_1", base_branch="main", title=title)
+    rescued = await secure(both, session_id="ses_1", base_branch="main", title=title)
     remove_folder(folder)
-    return parked
+    return rescued
 
 
 async def test_what_is_merged_is_dropped_and_leaves_nothing(shop: Shop) -> None:
@@ -142,7 +142,7 @@ async def test_what_is_merged_is_dropped_and_leaves_nothing(shop: Shop) -> None:
     assert run("git for-each-ref --format='%(refname)'", shop.folder) == "refs/heads/main\n"
 
 
-async def test_what_is_not_merged_is_parked_and_comes_back(shop: Shop) -> None:
+async def test_what_is_not_merged_is_rescued_and_comes_back(shop: Shop) -> None:
     folder, _ = await shop.make()
     both = await shop.repositories()
     run("echo c >committed", folder)
@@ -153,16 +153,16 @@ async def test_what_is_not_merged_is_parked_and_comes_back(shop: Shop) -> None:
     run("chmod +x till.py; mkdir -p ro/deep; echo r >ro/deep/f; chmod 500 ro/deep", folder)
     side = run("git rev-parse side", folder).strip()
     before = run("git status --porcelain --untracked-files=all", folder)
-    parked = await drop(both, folder, "My work")
-    assert parked is not None
+    rescued = await drop(both, folder, "My work")
+    assert rescued is not None
     assert not folder.exists()
     ref = "refs/opencode/rescue/ses_1"
-    assert run(f"git rev-parse {ref}", shop.folder).strip() == parked.commit
+    assert run(f"git rev-parse {ref}", shop.folder).strip() == rescued.commit
     assert run(f"git log -1 --format='%s|%P' {ref}", shop.folder) == (
-        f"Parked: My work|{head} {side}\n"
+        f"Rescued work: My work|{head} {side}\n"
     )
     assert run(f"git show {ref}:'un tracked'", shop.folder) == "u\n"
-    folder, _ = await shop.make(rescued=parked)
+    folder, _ = await shop.make(rescued=rescued)
     assert run("git rev-parse HEAD", folder).strip() == head
     after = run("git status --porcelain --untracked-files=all", folder)
     assert names(after) == names(before)
@@ -203,16 +203,16 @@ async def test_two_sessions_change_the_same_file_without_seeing_each_other(shop:
     assert (shop.folder / "till.py").read_text() == "1\ntwo\n3\n"
 
 
-async def test_parked_work_comes_back_when_its_branch_is_gone(shop: Shop) -> None:
+async def test_rescued_work_comes_back_when_its_branch_is_gone(shop: Shop) -> None:
     run("git checkout -qb other; git commit -q --allow-empty -m Other", shop.folder)
     folder, _ = await shop.make()
     (folder / "new").write_text("new")
-    parked = await secure(
+    rescued = await secure(
         await shop.repositories(), session_id="ses_1", base_branch="other", title="T"
     )
     remove_folder(folder)
     run("git checkout -q main; git branch -qD other", shop.folder)
-    folder, made = await shop.make(base="other", rescued=parked)
+    folder, made = await shop.make(base="other", rescued=rescued)
     assert made.base_branch == "other"
     assert (folder / "new").read_text() == "new"
 

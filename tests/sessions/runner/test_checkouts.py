@@ -138,7 +138,7 @@ async def test_work_is_committed_merged_dropped_and_made_again(
     assert (await output(own)).strip() == "new"
 
 
-async def test_what_is_dropped_is_parked_and_comes_back_with_the_next_prompt(
+async def test_what_is_dropped_is_rescued_and_comes_back_with_the_next_prompt(
     alice: User, own: Session, shop: Path
 ) -> None:
     await in_db(prompt, alice, own, write("new", file="new"))
@@ -155,7 +155,7 @@ async def test_what_is_dropped_is_parked_and_comes_back_with_the_next_prompt(
     assert (await output(own)).strip() == "?? new"
 
 
-async def test_a_deleted_session_leaves_its_work_parked(
+async def test_a_deleted_session_leaves_its_work_rescued(
     alice: User, own: Session, shop: Path
 ) -> None:
     await in_db(prompt, alice, own, write("new", file="new"))
@@ -188,7 +188,7 @@ async def test_nothing_is_done_while_a_turn_runs(alice: User, own: Session) -> N
     assert (first.state, first.job) == ("parked", "")
 
 
-async def test_a_turn_waits_for_a_drop_and_goes_on_with_what_was_parked(
+async def test_a_turn_waits_for_a_drop_and_goes_on_with_what_was_rescued(
     alice: User, own: Session
 ) -> None:
     await in_db(prompt, alice, own, write("new", file="new"))

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def parked(alice: User, project: Project, shop: Path) -> Checkout:
+def rescued(alice: User, project: Project, shop: Path) -> Checkout:
     """The work of a session that was deleted with a file that nobody has committed."""
     session = make_session(alice, project, title="Mend the <till>", checkout=Plan())
     allow_bash(session)
@@ -44,7 +44,7 @@ def do(checkout_id: str) -> Checkout:
 
 def url_of(project: Project, act: str = "", checkout: str = "") -> str:
     page = f"/t/acme/p/{project.pk}/"
-    return f"{page}parked/{checkout}/{act}" if act else page
+    return f"{page}rescued/{checkout}/{act}" if act else page
 
 
 def refs_of(folder: Path) -> set[str]:
@@ -52,39 +52,39 @@ def refs_of(folder: Path) -> set[str]:
 
 
 def listed(html: str) -> str:
-    found = re.search(r'<section id="parked".*?</section>', html, re.DOTALL)
+    found = re.search(r'<section id="rescued".*?</section>', html, re.DOTALL)
     return found[0] if found else ""
 
 
-def test_parked_work_is_put_on_a_branch_and_deleted(
-    browser: Client, project: Project, parked: Checkout, shop: Path
+def test_rescued_work_is_put_on_a_branch_and_deleted(
+    browser: Client, project: Project, rescued: Checkout, shop: Path
 ) -> None:
-    assert (parked.state, parked.session) == ("parked", None)
+    assert (rescued.state, rescued.session) == ("parked", None)
     page = url_of(project)
     shown = listed(browser.get(page).content.decode())
     assert "Mend the &lt;till&gt;" in shown
     assert "its session was deleted" in shown
-    assert f"refs/opencode/rescue/{parked.pk}" in shown
+    assert f"refs/opencode/rescue/{rescued.pk}" in shown
     assert "hx-get" not in shown
 
-    url = url_of(project, "branch", parked.pk)
+    url = url_of(project, "branch", rescued.pk)
     told = browser.post(url, {"name": "kept/till"}, follow=True).content.decode()
     assert "Creating the branch" in listed(told)
-    assert f'hx-get="{page}parked"' in listed(told)
-    assert do(parked.pk).job_failed is False
-    fragment = browser.get(f"{page}parked", headers={"HX-Request": "true"}).content.decode()
+    assert f'hx-get="{page}rescued"' in listed(told)
+    assert do(rescued.pk).job_failed is False
+    fragment = browser.get(f"{page}rescued", headers={"HX-Request": "true"}).content.decode()
     assert "Its work is on the branch kept/till of the project." in fragment
     assert "csrfmiddlewaretoken" in fragment
     assert run("git show kept/till:new", shop) == "1\n"
     assert run("git status --porcelain; git symbolic-ref --short HEAD", shop) == "main\n"
 
-    browser.post(url_of(project, "discard", parked.pk))
-    asyncio.run(run_job(parked.pk))
-    assert not Checkout.objects.filter(pk=parked.pk).exists()
+    browser.post(url_of(project, "discard", rescued.pk))
+    asyncio.run(run_job(rescued.pk))
+    assert not Checkout.objects.filter(pk=rescued.pk).exists()
     assert refs_of(shop) == {"refs/heads/kept/till", "refs/heads/main"}
-    assert parked.pk not in "".join(refs_of(store_of(project.pk)))
+    assert rescued.pk not in "".join(refs_of(store_of(project.pk)))
     assert listed(browser.get(page).content.decode()) == ""
-    fragment = browser.get(f"{page}parked", headers={"HX-Request": "true"}).content.decode()
+    fragment = browser.get(f"{page}rescued", headers={"HX-Request": "true"}).content.decode()
     assert "No rescued work." in fragment
     said = AuditEntry.objects.filter(action__startswith="checkout.").values_list("action", "data")
     assert [action for action, _ in said] == ["checkout.branched", "checkout.discarded"]
@@ -101,15 +101,15 @@ def test_parked_work_is_put_on_a_branch_and_deleted(
     ],
 )
 def test_a_branch_is_never_moved_and_a_wrong_name_is_said(
-    browser: Client, project: Project, parked: Checkout, shop: Path, name: str, said: str
+    browser: Client, project: Project, rescued: Checkout, shop: Path, name: str, said: str
 ) -> None:
     before = run("git rev-parse main", shop)
-    url = url_of(project, "branch", parked.pk)
+    url = url_of(project, "branch", rescued.pk)
     told = browser.post(url, {"name": name}, follow=True).content.decode()
-    do(parked.pk)
+    do(rescued.pk)
     assert said in told + listed(browser.get(url_of(project)).content.decode())
     assert run("git rev-parse main", shop) == before
-    assert f"refs/opencode/rescue/{parked.pk}" in refs_of(shop)
+    assert f"refs/opencode/rescue/{rescued.pk}" in refs_of(shop)
 
 
 def test_what_its_session_has_brought_back_is_not_deleted(
@@ -133,33 +133,33 @@ def test_what_its_session_has_brought_back_is_not_deleted(
     assert (Path(session.folder) / "new").read_text() == "1\n"
 
 
-def test_doing_it_twice_changes_nothing(project: Project, parked: Checkout, shop: Path) -> None:
+def test_doing_it_twice_changes_nothing(project: Project, rescued: Checkout, shop: Path) -> None:
     for _ in range(2):
         # As after a worker that died behind the work, before it could say so.
-        Checkout.objects.filter(pk=parked.pk).update(job="branch", job_data={"name": "again"})
-        assert do(parked.pk).job_failed is False
-    Checkout.objects.filter(pk=parked.pk).update(job="discard")
-    run(f"git update-ref -d refs/opencode/rescue/{parked.pk}", shop)
-    asyncio.run(run_job(parked.pk))
-    assert not Checkout.objects.filter(pk=parked.pk).exists()
+        Checkout.objects.filter(pk=rescued.pk).update(job="branch", job_data={"name": "again"})
+        assert do(rescued.pk).job_failed is False
+    Checkout.objects.filter(pk=rescued.pk).update(job="discard")
+    run(f"git update-ref -d refs/opencode/rescue/{rescued.pk}", shop)
+    asyncio.run(run_job(rescued.pk))
+    assert not Checkout.objects.filter(pk=rescued.pk).exists()
 
 
 def test_only_admins_delete_and_nobody_reaches_anothers(
-    client_for: ClientFor, bob: User, charlie: User, project: Project, parked: Checkout
+    client_for: ClientFor, bob: User, charlie: User, project: Project, rescued: Checkout
 ) -> None:
     for user, code in ((bob, 403), (charlie, 404)):
-        assert client_for(user).post(url_of(project, "discard", parked.pk)).status_code == code
+        assert client_for(user).post(url_of(project, "discard", rescued.pk)).status_code == code
     shown = listed(client_for(bob).get(url_of(project)).content.decode())
     assert 'data-needs="admin"' in shown
-    parked.refresh_from_db()
-    assert parked.job == ""
+    rescued.refresh_from_db()
+    assert rescued.job == ""
 
 
 def test_work_of_another_project_is_not_found(
-    browser: Client, project: Project, parked: Checkout, tmp_path: Path
+    browser: Client, project: Project, rescued: Checkout, tmp_path: Path
 ) -> None:
     other = Project.objects.create(
         id="prj_other", team=project.team, name="other", host="local", directory=str(tmp_path)
     )
-    assert browser.post(url_of(other, "discard", parked.pk)).status_code == 404
-    assert browser.post(url_of(other, "branch", parked.pk), {"name": "x"}).status_code == 404
+    assert browser.post(url_of(other, "discard", rescued.pk)).status_code == 404
+    assert browser.post(url_of(other, "branch", rescued.pk), {"name": "x"}).status_code == 404

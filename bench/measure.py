@@ -21,10 +21,10 @@ from bench.npm import Unavailable
 from bench.parallel import (
     LEVELS,
     REPOSITORIES,
-    Place,
+    TurnTarget,
     Unfinished,
     measure_parallel,
-    places_of,
+    targets_of,
 )
 from bench.processes import Child
 from bench.requests import (
@@ -92,15 +92,15 @@ async def measure(server: Server, plan: Plan, say: Callable[[str], None]) -> Val
     for sessions, rounds in LEVELS:
         say(f"{server.title}: {sessions} at once")
         async with _group(values, f"p{sessions}."), running(server) as (child, api):
-            places = places_of(api, [server.repository] * sessions)
-            await _warm_up(places, child)
-            values |= await _parallel(f"p{sessions}", places, child, say, rounds=plan.of(rounds))
+            targets = targets_of(api, [server.repository] * sessions)
+            await _warm_up(targets, child)
+            values |= await _parallel(f"p{sessions}", targets, child, say, rounds=plan.of(rounds))
     say(f"{server.title}: {REPOSITORIES} repositories")
     async with _group(values, "repos."):
         more = await asyncio.to_thread(server.add_repositories, plan.of(REPOSITORIES))
         async with running(server) as (child, api):
-            await _warm_up(places_of(api, [server.repository]), child)
-            values |= await _parallel("repos", places_of(api, more), child, say)
+            await _warm_up(targets_of(api, [server.repository]), child)
+            values |= await _parallel("repos", targets_of(api, more), child, say)
     if server.is_ours:
         say(f"{server.title}: memory")
         async with _group(values, "growth."), running(server) as (child, api):
@@ -119,7 +119,7 @@ async def _tools(values: Values, server: Server, plan: Plan) -> None:
     async with _group(values, "tools."):
         large = await asyncio.to_thread(server.add_large)
         async with running(server) as (child, api):
-            await _warm_up(places_of(api, [server.repository]), child)
+            await _warm_up(targets_of(api, [server.repository]), child)
             values |= await measure_calls(api.at(large.directory), large, count=plan.of(COUNT))
         if server.measure_snapshots is not None and not plan.quick:
             values |= await asyncio.to_thread(server.measure_snapshots, large.directory)
@@ -162,7 +162,7 @@ async def _with_history(server: Server, messages: int) -> AsyncIterator[tuple[Ch
 async def _in_browser(values: Values, server: Server, plan: Plan) -> None:
     messages = plan.of(MESSAGES)
     async with _group(values, "web."), running(server) as (child, api), chromium() as browser:
-        await _warm_up(places_of(api, [server.repository]), child)
+        await _warm_up(targets_of(api, [server.repository]), child)
         load = await measure_load(browser, api, server, loads=plan.of(LOADS))
         values |= {
             "web.size": load.size / 1e3,
@@ -188,7 +188,7 @@ async def _in_browser(values: Values, server: Server, plan: Plan) -> None:
     for sockets in (1, 50, 200):
         key = f"paint{sockets}."
         async with _group(values, key), running(server) as (child, api), chromium() as browser:
-            await _warm_up(places_of(api, [server.repository]), child)
+            await _warm_up(targets_of(api, [server.repository]), child)
             paint = await measure_paint(browser, api, server, sockets=sockets)
             values |= {f"{key}p50": paint.p50_ms, f"{key}p95": paint.p95_ms}
 
@@ -237,15 +237,20 @@ async def _single_turns(values: Values, api: Api, child: Child, plan: Plan) -> N
     values["delta.after"] = deltas.own_after_ms
 
 
-async def _warm_up(places: list[Place], child: Child) -> None:
+async def _warm_up(targets: list[TurnTarget], child: Child) -> None:
     """The first turn of a process loads what every later one has."""
-    await measure_parallel(places[:1], child)
+    await measure_parallel(targets[:1], child)
 
 
 async def _parallel(
-    key: str, places: list[Place], child: Child, say: Callable[[str], None], *, rounds: int = 1
+    key: str,
+    targets: list[TurnTarget],
+    child: Child,
+    say: Callable[[str], None],
+    *,
+    rounds: int = 1,
 ) -> Values:
-    found = await measure_parallel(places, child, rounds=rounds)
+    found = await measure_parallel(targets, child, rounds=rounds)
     for error in found.errors[:_SHOWN_ERRORS]:
         say(f"  {key}: {error}")
     return {

@@ -28,8 +28,8 @@ class Unfinished(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where one of the turns is to work."""
+class TurnTarget:
+    """Where one of the turns works."""
 
     api: Api
     file: str
@@ -46,11 +46,13 @@ class Parallel:
     errors: tuple[str, ...]
 
 
-def places_of(api: Api, repositories: Sequence[Repository]) -> list[Place]:
-    return [Place(api.at(one.directory), one.file) for one in repositories]
+def targets_of(api: Api, repositories: Sequence[Repository]) -> list[TurnTarget]:
+    return [TurnTarget(api.at(one.directory), one.file) for one in repositories]
 
 
-async def measure_parallel(places: Sequence[Place], child: Child, *, rounds: int = 1) -> Parallel:
+async def measure_parallel(
+    targets: Sequence[TurnTarget], child: Child, *, rounds: int = 1
+) -> Parallel:
     """A fresh session in every place at once, each with one turn.
 
     Raises: Unfinished.
@@ -59,11 +61,11 @@ async def measure_parallel(places: Sequence[Place], child: Child, *, rounds: int
     errors: list[str] = []
     wall, cpu, rss = 0.0, 0.0, 0
     for _ in range(rounds):
-        ids = await _in_time([place.api.create_session() for place in places])
+        ids = await _in_time([target.api.create_session() for target in targets])
         await child.settle()
         before, started = child.cpu_s(), time.monotonic()
         results = await _in_time(
-            [_turn(place, one) for place, one in zip(places, ids, strict=True)]
+            [_turn(target, one) for target, one in zip(targets, ids, strict=True)]
         )
         wall += time.monotonic() - started
         rss = max(rss, child.memory().rss)
@@ -71,10 +73,10 @@ async def measure_parallel(places: Sequence[Place], child: Child, *, rounds: int
         cpu += child.cpu_s() - before
         walls += [took for took, _ in results]
         errors += [error for _, error in results if error]
-        for place, one in zip(places, ids, strict=True):
-            if error := _problem(await place.api.messages(one)):
+        for target, one in zip(targets, ids, strict=True):
+            if error := _problem(await target.api.messages(one)):
                 errors.append(error)
-    turns = len(places) * rounds
+    turns = len(targets) * rounds
     return Parallel(turns / wall, median(walls), cpu / turns, rss, tuple(errors))
 
 
@@ -86,11 +88,11 @@ async def _in_time(work: Sequence[Awaitable[T]]) -> list[T]:
         raise Unfinished(f"does not finish within {_ROUND_S} s") from exc
 
 
-async def _turn(place: Place, session: str) -> tuple[float, str]:
+async def _turn(target: TurnTarget, session: str) -> tuple[float, str]:
     started = time.monotonic()
     error = ""
     try:
-        await place.api.prompt(session, f"BENCH steps {place.file}")
+        await target.api.prompt(session, f"BENCH steps {target.file}")
     except (OSError, RuntimeError, TimeoutError) as exc:
         error = f"{type(exc).__name__} {exc}"
     return time.monotonic() - started, error

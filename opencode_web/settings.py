@@ -354,7 +354,7 @@ TERMINALS_PER_PERSON = env_int("TERMINALS_PER_PERSON", 8)
 TERMINALS_PER_TEAM = env_int("TERMINALS_PER_TEAM", 40)
 TERMINAL_IDLE_H = env_int("TERMINAL_IDLE_H", 12)
 # A Python function, as `package.module.function`, that adds to the environment of a terminal. It
-# gets a `sessions.terminals.environment.Place` and returns a mapping of names to values.
+# gets a `sessions.terminals.environment.TerminalLocation` and returns a mapping of names to values.
 TERMINAL_ENVIRONMENT = env("TERMINAL_ENVIRONMENT")
 # Who may create teams: operators or everyone. A team can add projects and run commands.
 TEAM_CREATION = env("TEAM_CREATION", "operators").strip().lower()

@@ -33,7 +33,7 @@ _POPULAR = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ProviderEntry:
     """A provider as the list shows it. With a `reason` it cannot be chosen."""
 
     id: str
@@ -53,9 +53,9 @@ class Entry:
 class Directory:
     """All providers of the catalog that match a search."""
 
-    popular: list[Entry]
-    others: list[Entry]
-    unusable: list[Entry]
+    popular: list[ProviderEntry]
+    others: list[ProviderEntry]
+    unusable: list[ProviderEntry]
 
     def __bool__(self) -> bool:
         return bool(self.popular or self.others or self.unusable)
@@ -76,10 +76,10 @@ def load_directory(
     found = [one for one in usable if one.matches(words)]
     unusable = [
         *(
-            Entry(one.id, one.name, "", reason=_("Needs a custom address. Ask an admin."))
+            ProviderEntry(one.id, one.name, "", reason=_("Needs a custom address. Ask an admin."))
             for one in closed
         ),
-        *(Entry(one.id, one.name, "", reason=one.reason) for one in unusable_providers()),
+        *(ProviderEntry(one.id, one.name, "", reason=one.reason) for one in unusable_providers()),
     ]
     return Directory(
         popular=sorted((one for one in found if one.id in places), key=lambda one: places[one.id]),
@@ -88,9 +88,9 @@ def load_directory(
     )
 
 
-def _entry(known: KnownProvider, is_set_up: bool) -> Entry:
+def _entry(known: KnownProvider, is_set_up: bool) -> ProviderEntry:
     text = _(_POPULAR[known.id]) if known.id in _POPULAR else urlsplit(known.doc).netloc
-    return Entry(known.id, known.name, text, ways_of(known), is_set_up=is_set_up)
+    return ProviderEntry(known.id, known.name, text, ways_of(known), is_set_up=is_set_up)
 
 
 def _names_host(known: KnownProvider) -> bool:

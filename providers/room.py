@@ -61,8 +61,8 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """The keys of an account, and what is done with them at a moment."""
+class KeyPool:
+    """The keys of an account and their use at one moment."""
 
     keys: Sequence[Key]
     uses: Sequence[Use]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
-from sessions.forges.adapter import Forge, ForgeError, Kind
+from sessions.forges.adapter import Forge, ForgeError, ForgeKind
 from sessions.forges.registry import GIT_USERS, open_forge
 from sessions.forges.remote import Remote, remote_of
 from sessions.models import Project, ProjectForge
@@ -20,7 +20,7 @@ class Publishing:
     """
 
     url: str = ""
-    kind: Kind | None = None
+    kind: ForgeKind | None = None
     api_url: str = ""
     path: str = ""
     sealed: str = field(default="", repr=False)
@@ -50,9 +50,9 @@ def describe(url: str, *, kind: str = "", api_url: str = "", sealed: str = "") -
     return Publishing(url, found, api_url, remote.path_for(found, api_url), sealed)
 
 
-def _kind(remote: Remote | None, kind: str) -> Kind | None:
+def _kind(remote: Remote | None, kind: str) -> ForgeKind | None:
     if kind:
-        return Kind(kind)
+        return ForgeKind(kind)
     return remote.kind if remote else None
 
 

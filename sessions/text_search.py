@@ -60,7 +60,7 @@ _SQLITE = f"""
 
 
 @dataclass(frozen=True)
-class Piece:
+class ExcerptPiece:
     """Of an excerpt. `hit`: it is what was looked for."""
 
     text: str
@@ -68,14 +68,14 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Said:
+class FoundText:
     """A text that fits. `prompt` is the message that its turn begins with."""
 
     session: str
     message: str
     part: str
     prompt: str
-    pieces: list[Piece]
+    pieces: list[ExcerptPiece]
 
 
 def words_of(query: str) -> list[str]:
@@ -84,7 +84,7 @@ def words_of(query: str) -> list[str]:
     return [word[:_MAX_WORD_CHARS].lower() for word in found[:_MAX_WORDS]]
 
 
-def find_said(team: Team, query: str, *, limit: int = 40) -> list[Said]:
+def find_said(team: Team, query: str, *, limit: int = 40) -> list[FoundText]:
     """Returns: the texts of the team's sessions that fit best, the best first."""
     words = words_of(query)
     ids = _ids(words, team.pk, limit=limit)
@@ -92,7 +92,7 @@ def find_said(team: Team, query: str, *, limit: int = 40) -> list[Said]:
     return [_said(parts[one], words) for one in ids if one in parts]
 
 
-def find_said_in(session: Session, query: str, *, limit: int) -> list[Said]:
+def find_said_in(session: Session, query: str, *, limit: int) -> list[FoundText]:
     """`session.project` should be loaded. Returns: its texts that fit, in their order."""
     words = words_of(query)
     ids = _ids(words, session.project.team_id, session.pk, limit=limit)
@@ -116,15 +116,15 @@ def _ids(words: Sequence[str], team_id: str, session_id: str = "", *, limit: int
         return [row[0] for row in cursor.fetchall()]
 
 
-def _said(part: Part, words: Sequence[str]) -> Said:
+def _said(part: Part, words: Sequence[str]) -> FoundText:
     info: JsonObject = part.message.data
     parent = info.get("parentID")
     prompt = parent if isinstance(parent, str) else part.message_id
     text = str(part.data.get("text", ""))
-    return Said(part.session_id, part.message_id, part.pk, prompt, excerpt(text, words))
+    return FoundText(part.session_id, part.message_id, part.pk, prompt, excerpt(text, words))
 
 
-def excerpt(text: str, words: Sequence[str]) -> list[Piece]:
+def excerpt(text: str, words: Sequence[str]) -> list[ExcerptPiece]:
     """Returns: in pieces, what stands around the first word that is found, else the start."""
     look = re.compile("|".join(re.escape(word) for word in words), re.IGNORECASE)
     first = look.search(text)
@@ -134,6 +134,6 @@ def excerpt(text: str, words: Sequence[str]) -> list[Piece]:
     shown += "…" if end < len(text) else ""
     pieces, at = [], 0
     for hit in look.finditer(shown):
-        pieces += [Piece(shown[at : hit.start()]), Piece(hit[0], hit=True)]
+        pieces += [ExcerptPiece(shown[at : hit.start()]), ExcerptPiece(hit[0], hit=True)]
         at = hit.end()
-    return [piece for piece in (*pieces, Piece(shown[at:])) if piece.text]
+    return [piece for piece in (*pieces, ExcerptPiece(shown[at:])) if piece.text]

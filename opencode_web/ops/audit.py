@@ -31,7 +31,7 @@ class OpsAuditForm(AuditForm):
 
 
 @dataclass(frozen=True)
-class Line:
+class AuditLine:
     """An entry with what may be shown of it."""
 
     entry: AuditEntry
@@ -66,12 +66,12 @@ def find_all(asked: Mapping[str, Any]) -> QuerySet[AuditEntry]:
     return entries
 
 
-def to_lines(entries: list[AuditEntry]) -> list[Line]:
+def to_lines(entries: list[AuditEntry]) -> list[AuditLine]:
     """One query for the names of their teams."""
     ids = {entry.team_id for entry in entries}
     names = dict(Team.objects.filter(pk__in=ids).values_list("pk", "name"))
     return [
-        Line(entry, _team_name(entry, names), kind_of(entry), _shown_details(entry))
+        AuditLine(entry, _team_name(entry, names), kind_of(entry), _shown_details(entry))
         for entry in entries
     ]
 

@@ -19,7 +19,7 @@ _WINDOW = 50_000
 
 
 @dataclass(frozen=True)
-class Line:
+class EventLine:
     """`size` in characters of JSON; `open_url` is empty for who is no member of the team."""
 
     id: int
@@ -40,7 +40,7 @@ class Tail:
     type: str
     session: str
     teams: list[tuple[str, str]]
-    lines: list[Line]
+    lines: list[EventLine]
 
 
 def load_tail(user: User, *, team: str, type: str, session: str = "") -> Tail:
@@ -66,11 +66,11 @@ def load_tail(user: User, *, team: str, type: str, session: str = "") -> Tail:
     )
 
 
-def _to_line(event: Event, known: set[str]) -> Line:
+def _to_line(event: Event, known: set[str]) -> EventLine:
     team = event.session.project.team
     place = {"team": team.slug, "session": event.session_id}
     size: int = event.size  # type: ignore[attr-defined]  # annotated
-    return Line(
+    return EventLine(
         id=event.pk,
         time=event.time,
         type=event.type,

@@ -13,8 +13,8 @@ from opencode_web.lib.days import age_s, start_of
 from opencode_web.ops.queues import LATE_S
 from opencode_web.ops.turns import (
     Counts,
-    Look,
     Turn,
+    TurnFilter,
     count_turns,
     growing,
     listed,
@@ -74,5 +74,5 @@ def load_overview(user: User) -> Overview:
         draining=processes["draining"],
         queued_s=age_s(counts.queued_since, now),
         waiting_s=age_s(counts.waiting_since, now),
-        stuck=to_turns(user, listed(Look.STUCK, grows)[:_SHOWN], grows),
+        stuck=to_turns(user, listed(TurnFilter.STUCK, grows)[:_SHOWN], grows),
     )

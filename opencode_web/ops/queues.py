@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.days import age_s
-from opencode_web.ops.turns import Look, under_way
+from opencode_web.ops.turns import TurnFilter, under_way
 from sessions.models import (
     Checkout,
     PermissionRequest,
@@ -55,7 +55,7 @@ def load_queues() -> list[Queue]:
 
 def _of_hosts(now: datetime) -> Iterable[Queue]:
     """Sessions that are due for a worker, by the host that has their files."""
-    due = under_way(Look.QUEUED, set()).values_list("project__host")
+    due = under_way(TurnFilter.QUEUED, set()).values_list("project__host")
     waits = {
         host: (count, since) for host, count, since in due.annotate(Count("pk"), Min("state_since"))
     }

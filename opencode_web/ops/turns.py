@@ -29,8 +29,8 @@ _BUSY = Q(state=State.BUSY)
 _SUSPENDED = Q(waits_for__in=(WaitsFor.CHILDREN, WaitsFor.RETRY, WaitsFor.FUNDS, WaitsFor.ROOM))
 
 
-class Look(StrEnum):
-    """Which of them to show."""
+class TurnFilter(StrEnum):
+    """Which turns to show."""
 
     ALL = ""
     RUNNING = "running"
@@ -42,7 +42,7 @@ class Look(StrEnum):
 
 @dataclass(frozen=True)
 class Turn:
-    """`state` is one of the looks; `sign_s` since the newest event or text. Durations in seconds.
+    """`state` is one of the filters; `sign_s` since the newest event or text. Durations in seconds.
 
     `open_url` is empty for who is no member of the team.
     """
@@ -52,7 +52,7 @@ class Turn:
     team: str
     project: str
     person: str
-    state: Look
+    state: TurnFilter
     label: str
     for_s: float
     sign_s: float | None
@@ -65,7 +65,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Choice:
-    """A look with its address."""
+    """A filter with its address."""
 
     label: str
     url: str
@@ -75,7 +75,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many there are of each look; a stuck one is also running.
+    """How many turns each filter finds; a stuck one is also running.
 
     `queued_since` and `waiting_since`: of the one that waits longest for a worker or a person.
     """
@@ -99,33 +99,33 @@ def growing() -> set[str]:
     return {str(session) for row in rows for session in row}
 
 
-def under_way(look: Look, grows: set[str]) -> QuerySet[Session]:
-    """Returns: the sessions of a look with `last_event`, in no order."""
+def under_way(turn_filter: TurnFilter, grows: set[str]) -> QuerySet[Session]:
+    """Returns: the sessions of a filter with `last_event`, in no order."""
     newest = Event.objects.filter(session=OuterRef("pk"), seq=OuterRef("seq")).values("time")[:1]
     rows = Session.objects.exclude(state=State.IDLE).annotate(
         last_event=Subquery(newest, output_field=DateTimeField())
     )
-    return rows.filter(_condition(look, grows))
+    return rows.filter(_condition(turn_filter, grows))
 
 
-def listed(look: Look, grows: set[str]) -> QuerySet[Session]:
+def listed(turn_filter: TurnFilter, grows: set[str]) -> QuerySet[Session]:
     """Returns: those of `under_way` with all that `to_turns` shows, who waits longest first."""
-    rows = under_way(look, grows).select_related("project__team", "owner", "run")
+    rows = under_way(turn_filter, grows).select_related("project__team", "owner", "run")
     return rows.order_by("state_since", "pk")
 
 
-def _condition(look: Look, grows: set[str]) -> Q:
-    match look:
-        case Look.RUNNING:
+def _condition(turn_filter: TurnFilter, grows: set[str]) -> Q:
+    match turn_filter:
+        case TurnFilter.RUNNING:
             return _BUSY & _HELD
-        case Look.STUCK:
+        case TurnFilter.STUCK:
             silent = Q(last_event__lt=Now() - timedelta(seconds=STUCK_S))
             return _BUSY & _HELD & silent & ~Q(pk__in=grows)
-        case Look.QUEUED:
+        case TurnFilter.QUEUED:
             return _BUSY & ~_SUSPENDED & _free()
-        case Look.PAUSED:
+        case TurnFilter.PAUSED:
             return _BUSY & _SUSPENDED & _free()
-        case Look.WAITING:
+        case TurnFilter.WAITING:
             return Q(state=State.WAITING)
         case _:
             return Q()
@@ -137,12 +137,12 @@ def _free() -> Q:
 
 def count_turns(grows: set[str]) -> Counts:
     """One query, whatever their number."""
-    looks = (Look.RUNNING, Look.QUEUED, Look.STUCK, Look.WAITING, Look.PAUSED)
-    counts = {str(look): Count("pk", filter=_condition(look, grows)) for look in looks}
-    found = under_way(Look.ALL, grows).aggregate(
+    filters = (one for one in TurnFilter if one is not TurnFilter.ALL)
+    counts = {str(one): Count("pk", filter=_condition(one, grows)) for one in filters}
+    found = under_way(TurnFilter.ALL, grows).aggregate(
         **counts,
-        queued_since=Min("state_since", filter=_condition(Look.QUEUED, grows)),
-        waiting_since=Min("state_since", filter=_condition(Look.WAITING, grows)),
+        queued_since=Min("state_since", filter=_condition(TurnFilter.QUEUED, grows)),
+        waiting_since=Min("state_since", filter=_condition(TurnFilter.WAITING, grows)),
     )
     return Counts(**found)
 
@@ -151,7 +151,7 @@ def count_turns(grows: set[str]) -> Counts:
 class TurnsPage:
     """`older` and `newer` are addresses, empty where there is no such page."""
 
-    look: Look
+    turn_filter: TurnFilter
     worker: str
     choices: list[Choice]
     turns: list[Turn]
@@ -163,35 +163,35 @@ class TurnsPage:
     url: str
 
 
-def load_turns(user: User, look: Look, *, worker: str, number: int) -> TurnsPage:
-    """The turns of a look, who waits longest first. Six queries."""
+def load_turns(user: User, turn_filter: TurnFilter, *, worker: str, number: int) -> TurnsPage:
+    """The turns of a filter, the longest waiting first. Six queries."""
     grows = growing()
     counts = count_turns(grows)
-    rows = listed(look, grows)
+    rows = listed(turn_filter, grows)
     if worker:
         rows = rows.filter(run__owner=worker)
     pages = Paginator(rows, PAGE_SIZE)
     page = pages.get_page(number)
     shown = to_turns(user, page.object_list, grows)
     return TurnsPage(
-        look=look,
+        turn_filter=turn_filter,
         worker=worker,
-        choices=_choices(look, counts),
+        choices=_choices(turn_filter, counts),
         turns=shown,
         total=pages.count,
         page=page.number,
         pages=pages.num_pages,
-        previous=address(look, worker, page.number - 1) if page.has_previous() else "",
-        next=address(look, worker, page.number + 1) if page.has_next() else "",
-        url=address(look, worker, page.number),
+        previous=address(turn_filter, worker, page.number - 1) if page.has_previous() else "",
+        next=address(turn_filter, worker, page.number + 1) if page.has_next() else "",
+        url=address(turn_filter, worker, page.number),
     )
 
 
-def address(look: Look, worker: str = "", page: int = 1) -> str:
+def address(turn_filter: TurnFilter, worker: str = "", page: int = 1) -> str:
     """Returns: the page of turns with these on it."""
     query: JsonObject = {}
-    if look:
-        query["state"] = str(look)
+    if turn_filter:
+        query["state"] = str(turn_filter)
     if worker:
         query["worker"] = worker
     if page > 1:
@@ -199,27 +199,27 @@ def address(look: Look, worker: str = "", page: int = 1) -> str:
     return reverse("ops:turns", query=query or None)
 
 
-def label_of(look: Look) -> str:
-    """What people read for a look."""
+def label_of(turn_filter: TurnFilter) -> str:
+    """The label of a filter on the page."""
     return {
-        Look.ALL: _("All"),
-        Look.RUNNING: _("Running"),
-        Look.QUEUED: _("Queued"),
-        Look.STUCK: _("Stuck"),
-        Look.WAITING: _("Waiting for people"),
-        Look.PAUSED: _("Paused"),
-    }[look]
+        TurnFilter.ALL: _("All"),
+        TurnFilter.RUNNING: _("Running"),
+        TurnFilter.QUEUED: _("Queued"),
+        TurnFilter.STUCK: _("Stuck"),
+        TurnFilter.WAITING: _("Waiting for people"),
+        TurnFilter.PAUSED: _("Paused"),
+    }[turn_filter]
 
 
-def _choices(chosen: Look, counts: Counts) -> list[Choice]:
+def _choices(chosen: TurnFilter, counts: Counts) -> list[Choice]:
     return [
         Choice(
-            label_of(look),
-            address(look),
-            counts.all if look is Look.ALL else getattr(counts, str(look)),
-            look is chosen,
+            label_of(turn_filter),
+            address(turn_filter),
+            counts.all if turn_filter is TurnFilter.ALL else getattr(counts, str(turn_filter)),
+            turn_filter is chosen,
         )
-        for look in Look
+        for turn_filter in TurnFilter
     ]
 
 
@@ -234,7 +234,7 @@ def _to_turn(session: Session, now: datetime, grows: set[str], known: set[str]) 
     """`known`: the teams whose sessions the operator may open."""
     run, team = session.run, session.project.team
     held = run.lease_until is not None and run.lease_until >= now
-    look = _look_of(session, held=held)
+    turn_filter = _filter_of(session, held=held)
     last: datetime | None = session.last_event  # type: ignore[attr-defined]  # annotated
     sign_s = None if last is None else max(0.0, (now - last).total_seconds())
     if session.pk in grows and sign_s is not None:
@@ -246,27 +246,27 @@ def _to_turn(session: Session, now: datetime, grows: set[str], known: set[str]) 
         team=team.name,
         project=session.project.name,
         person=session.owner.display_name if session.owner else "",
-        state=look,
-        label=_state_label(session, look),
+        state=turn_filter,
+        label=_state_label(session, turn_filter),
         for_s=max(0.0, (now - session.state_since).total_seconds()),
         sign_s=sign_s,
         worker=run.owner if held else "",
         cost=None if session.is_partly_unpriced and not session.cost else session.cost,
         stop_asked=run.stop_requested_at is not None,
         open_url=reverse("sessions:session", kwargs=place) if team.pk in known else "",
-        is_stuck=look is Look.RUNNING and sign_s is not None and sign_s >= STUCK_S,
+        is_stuck=turn_filter is TurnFilter.RUNNING and sign_s is not None and sign_s >= STUCK_S,
     )
 
 
-def _look_of(session: Session, *, held: bool) -> Look:
+def _filter_of(session: Session, *, held: bool) -> TurnFilter:
     if session.state == State.WAITING:
-        return Look.WAITING
+        return TurnFilter.WAITING
     if held:
-        return Look.RUNNING
-    return Look.PAUSED if session.waits_for else Look.QUEUED
+        return TurnFilter.RUNNING
+    return TurnFilter.PAUSED if session.waits_for else TurnFilter.QUEUED
 
 
-def _state_label(session: Session, look: Look) -> str:
+def _state_label(session: Session, turn_filter: TurnFilter) -> str:
     match session.waits_for:
         case WaitsFor.BUDGET | WaitsFor.FUNDS:
             return _("Waiting for more budget")
@@ -277,4 +277,4 @@ def _state_label(session: Session, look: Look) -> str:
         case WaitsFor.RETRY:
             return _("Waiting to retry")
         case _:
-            return label_of(look)
+            return label_of(turn_filter)

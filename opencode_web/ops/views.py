@@ -8,7 +8,7 @@ from opencode_web.ops.access import operator_view
 from opencode_web.ops.health import examination, load_health
 from opencode_web.ops.overview import load_overview
 from opencode_web.ops.queues import load_queues
-from opencode_web.ops.turns import Look, load_turns
+from opencode_web.ops.turns import TurnFilter, load_turns
 from opencode_web.ops.workers import load_processes
 from teams.http import UserRequest, show
 
@@ -34,11 +34,11 @@ def workers(request: UserRequest) -> HttpResponse:
 @operator_view
 def turns(request: UserRequest) -> HttpResponse:
     asked = request.GET.get("state", "")
-    look = Look(asked) if asked in set(Look) else Look.ALL
+    turn_filter = TurnFilter(asked) if asked in set(TurnFilter) else TurnFilter.ALL
     number = request.GET.get("page", "")
     page = load_turns(
         request.user,
-        look,
+        turn_filter,
         worker=request.GET.get("worker", "")[:120],
         number=int(number) if number.isdecimal() and len(number) < 9 else 1,
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from opencode_web.ops.turns import Look, Turn, address, growing, listed, to_turns
+from opencode_web.ops.turns import Turn, TurnFilter, address, growing, listed, to_turns
 from sessions.models import ServerProcess
 from sessions.processes import LIVES_S
 from teams.models import User
@@ -63,7 +63,7 @@ def load_processes(user: User) -> list[Process]:
 def _held(user: User) -> dict[str, list[Turn]]:
     """Returns: the turns by the process that holds them, the oldest first."""
     grows = growing()
-    sessions = list(listed(Look.RUNNING, grows))
+    sessions = list(listed(TurnFilter.RUNNING, grows))
     held: dict[str, list[Turn]] = {}
     for session, turn in zip(sessions, to_turns(user, sessions, grows), strict=True):
         held.setdefault(session.run.owner, []).append(turn)
@@ -78,5 +78,5 @@ def _process(row: ServerProcess, turns: list[Turn], now: datetime) -> Process:
         seen_s=seen_s,
         turns=turns[:_SHOWN],
         others=max(0, len(turns) - _SHOWN),
-        turns_url=address(Look.ALL, row.pk),
+        turns_url=address(TurnFilter.ALL, row.pk),
     )

@@ -17,7 +17,7 @@ from providers.account_model import AccountModel
 from providers.credentials import least_used, open_credential, usable_keys, with_credential
 from providers.funding import FundedRequest
 from providers.models import Credential, KeyUse, ProviderConfig
-from providers.room import ALIVE, MINUTE, Key, Line, NoRoom, Use
+from providers.room import ALIVE, MINUTE, Key, KeyPool, NoRoom, Use
 from providers.room_bell import ring_for
 from providers.tokens import estimate_request
 
@@ -46,23 +46,23 @@ def take_key(request: FundedRequest, *, call: str) -> FundedRequest:
         return _with(request, model, chosen, others=len(keys) - 1, use=None)
     _forget_old(account, call)
     waiting = KeyUse.objects.filter(account=account, call=call, started_at=None).first()
-    line = _line(account, keys)
+    pool = _pool(account, keys)
     tokens = estimate_request(request)
-    found = line.choose(call, tokens=tokens, asker=model.asker)
+    found = pool.choose(call, tokens=tokens, asker=model.asker)
     if found is None:
         if waiting is None:
-            turn = line.turn_of(model.asker)
+            turn = pool.turn_of(model.asker)
             waiting = KeyUse(account=account, call=call, asker=model.asker, turn=turn)
         waiting.tokens, waiting.alive_until = tokens, now + ALIVE
         waiting.save()
-        raise NoRoom(account.name, until=line.look_again_at())
+        raise NoRoom(account.name, until=pool.look_again_at())
     chosen = next(key for key in keys if key.pk == found.id)
     use = waiting or KeyUse(account=account, call=call, asker=model.asker)
     use.credential, use.tokens = chosen, tokens
     use.started_at, use.alive_until = now, now + ALIVE
     use.save()
     Credential.objects.filter(pk=chosen.pk).update(used_at=now)
-    _ring(_line(account, keys).next_calls())
+    _ring(_pool(account, keys).next_calls())
     return _with(request, model, chosen, others=len(keys) - 1, use=use.pk)
 
 
@@ -80,7 +80,7 @@ def leave(use: int, *, tokens: int | None) -> None:
         return
     counted = {} if tokens is None else {"tokens": tokens}
     KeyUse.objects.filter(pk=use).update(ended_at=timezone.now(), **counted)
-    _ring(_line(account, usable_keys(account)).next_calls())
+    _ring(_pool(account, usable_keys(account)).next_calls())
 
 
 def leave_line(call: str) -> None:
@@ -91,7 +91,7 @@ def leave_line(call: str) -> None:
     for account_id in accounts:
         account = _locked(account_id)
         if account is not None:
-            _ring(_line(account, usable_keys(account)).next_calls())
+            _ring(_pool(account, usable_keys(account)).next_calls())
 
 
 def _locked(account_id: int) -> ProviderConfig | None:
@@ -108,9 +108,9 @@ def _forget_old(account: ProviderConfig, call: str) -> None:
     KeyUse.objects.filter(own, account=account).update(ended_at=now)
 
 
-def _line(account: ProviderConfig, keys: Sequence[Credential]) -> Line:
+def _pool(account: ProviderConfig, keys: Sequence[Credential]) -> KeyPool:
     uses = KeyUse.objects.filter(account=account)
-    return Line(
+    return KeyPool(
         [Key(key.pk, key.used_at, key.max_calls, key.tokens_per_minute) for key in keys],
         [
             Use(

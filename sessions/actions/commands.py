@@ -20,7 +20,7 @@ from sessions.actions.prompts import PromptDraft, admit_input, admit_prompt
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import Command, load_commands
 from sessions.commands.marks import Mark, Subtask, read_mark
-from sessions.commands.template import Piece, fill, mentions
+from sessions.commands.template import TemplatePiece, fill, mentions
 from sessions.config.effective import session_config
 from sessions.config.model import Config
 from sessions.events.inbox import Delivery, InputAdmitted
@@ -108,7 +108,7 @@ def run_shell(
         message_id=message_id,
         agent=agent,
         model=model,
-        command=Mark("", line, (Piece(line, is_shell=True),), typed=True),
+        command=Mark("", line, (TemplatePiece(line, is_shell=True),), typed=True),
     )
     return admit_prompt(access, draft)
 
@@ -145,10 +145,11 @@ def _draft(
         )
     pieces = fill(command.config.template, call.arguments)
     if command.source != "command":
-        pieces = [Piece(piece.written) for piece in pieces]
+        pieces = [TemplatePiece(piece.written) for piece in pieces]
     elif not command.runs_shell:
         pieces = [
-            Piece(_UNTRUSTED.format(piece.text)) if piece.is_shell else piece for piece in pieces
+            TemplatePiece(_UNTRUSTED.format(piece.text)) if piece.is_shell else piece
+            for piece in pieces
         ]
     shell = [piece for piece in pieces if piece.is_shell]
     if len(shell) > MAX_SHELL_PARTS:
@@ -194,7 +195,7 @@ def _draft(
     )
 
 
-def _named_in(command: Command, call: CommandCall, pieces: list[Piece]) -> str:
+def _named_in(command: Command, call: CommandCall, pieces: list[TemplatePiece]) -> str:
     """The text whose mentions count: of a server's prompt only what a person typed."""
     if command.source == "mcp":
         return call.arguments

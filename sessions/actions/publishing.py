@@ -13,7 +13,7 @@ from opencode_web.lib.outbound import FetchError, check_url
 from opencode_web.lib.text import is_secret_text
 from providers.credentials import MIN_CHARS_FOR_LAST4
 from sessions.access import ProjectAccess
-from sessions.forges.adapter import Kind
+from sessions.forges.adapter import ForgeKind
 from sessions.git.process import allowed_protocols
 from sessions.git.url import parse_git_url
 from sessions.models import Project, ProjectForge
@@ -47,7 +47,7 @@ def set_up_publishing(
     project = Project.objects.select_for_update().get(pk=access.project.pk)
     row = ProjectForge.objects.filter(pk=project.pk).first() or ProjectForge(project=project)
     before = _hosts(_described(row, project))
-    row.remote_url, row.kind = _remote(remote_url), Kind(kind).value if kind else ""
+    row.remote_url, row.kind = _remote(remote_url), ForgeKind(kind).value if kind else ""
     row.api_url, token = _api(api_url), _token(token)
     after = _described(row, project)
     if row.api_url and after.kind is None:

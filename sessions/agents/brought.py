@@ -15,7 +15,7 @@ from functools import lru_cache
 from pydantic import ValidationError
 
 from sessions.config.model import AgentConfig
-from sessions.repository.brought import Brought, BroughtFile, Kind
+from sessions.repository.brought import Brought, BroughtFile, BroughtKind
 from sessions.repository.front_matter import BrokenHead, split_front_matter
 from sessions.repository.problems import Problem
 from sessions.repository.settings import RepositorySettings, read_repository_settings
@@ -49,7 +49,7 @@ def read_agents(brought: Brought) -> AgentFiles:
     """Read the agents' files. A broken one is left out and said to be."""
     agents: dict[str, AgentFile] = {}
     problems: list[Problem] = []
-    found_in_files = (_read(file) for file in brought.of(Kind.AGENT, Kind.MODE))
+    found_in_files = (_read(file) for file in brought.of(BroughtKind.AGENT, BroughtKind.MODE))
     for found in (*_of_settings(read_repository_settings(brought)), *found_in_files):
         if isinstance(found, Problem):
             problems.append(found)
@@ -84,7 +84,7 @@ def _read(file: BroughtFile) -> AgentFile | Problem:
         return Problem(file.path, f"Its name {_WRONG_NAME}")
     try:
         head, body = split_front_matter(file.text)
-        if file.kind is Kind.MODE:
+        if file.kind is BroughtKind.MODE:
             head["mode"] = "primary"
         if body:
             head["prompt"] = body

@@ -14,7 +14,7 @@ from sessions.api.location import find_location, require_location
 from sessions.config.effective import effective_data, project_config, team_data
 from sessions.config.known_keys import join_keys, split_unknown
 from sessions.config.public import public_config
-from sessions.repository.brought import Kind
+from sessions.repository.brought import BroughtKind
 from sessions.repository.settings import describe, read_repository_settings
 from sessions.shares.policy import share_mode, team_share_mode
 from teams.access import TeamAccess, has_role
@@ -43,7 +43,7 @@ def get_repository_config(request: ApiRequest) -> JsonObject:
     config = project_config(location.project, location.folder)
     found = read_repository_settings(config.brought)
     return {
-        "files": [file.path for file in config.brought.of(Kind.SETTINGS)],
+        "files": [file.path for file in config.brought.of(BroughtKind.SETTINGS)],
         "isTrusted": config.brought.is_trusted,
         "ignored": describe(config.ignored),
         "problems": [{"path": one.path, "reason": one.reason} for one in found.problems],

@@ -16,6 +16,7 @@ from sessions.browse.apply import MAX_PATCH_BYTES, Applied
 from sessions.browse.ask import browse
 from sessions.browse.changes import FileStatus
 from sessions.browse.content import FileContent
+from sessions.browse.file_scope import Where
 from sessions.browse.listing import FileNode
 from sessions.browse.operations import (
     APPLY_PATCH,
@@ -30,7 +31,6 @@ from sessions.browse.operations import (
     READ_FILE,
     Operation,
 )
-from sessions.browse.place import Where
 from sessions.browse.search import MAX_FOUND
 from teams.models import Role
 

@@ -1,4 +1,4 @@
-"""Apply a patch to the files of a place."""
+"""Apply a patch to the files of a folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypedDict
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import AppError, ErrorCode, Unavailable
-from sessions.browse.place import Place
+from sessions.browse.file_scope import FileScope
 from sessions.checkouts.repository import CheckoutError, NoCheckouts
 
 MAX_PATCH_BYTES = 4 * 1024 * 1024
@@ -29,7 +29,7 @@ class Applied(TypedDict):
     applied: Literal[True]
 
 
-async def apply_patch(place: Place, patch: str) -> Applied:
+async def apply_patch(scope: FileScope, patch: str) -> Applied:
     """Change files as a unified diff says: all of it or nothing. Git's index stays as it is.
 
     git refuses names that leave the worktree, lead through a link, or lie in `.git`.
@@ -37,12 +37,12 @@ async def apply_patch(place: Place, patch: str) -> Applied:
     Raises: NotApplied; Unavailable when git cannot run.
     """
     try:
-        repository = await place.repository()
+        repository = await scope.repository()
     except NoCheckouts as exc:
         raise NotApplied(str(exc), reason="non-git") from exc
     except CheckoutError as exc:
         raise Unavailable(_("Git cannot run here: {why}").format(why=exc)) from exc
-    if _adds_marks(place, patch):
+    if _adds_marks(scope, patch):
         raise NotApplied(_MASKED, reason="not-clean")
     given = patch if patch.endswith("\n") else f"{patch}\n"
     try:
@@ -52,15 +52,15 @@ async def apply_patch(place: Place, patch: str) -> Applied:
             given=given.encode("utf-8", "surrogateescape"),
         )
     except CheckoutError as exc:
-        why = _MASKED if place.redactor.marks_in(patch) else f"The patch cannot be applied: {exc}"
+        why = _MASKED if scope.redactor.marks_in(patch) else f"The patch cannot be applied: {exc}"
         raise NotApplied(why, reason="not-clean") from exc
     return {"applied": True}
 
 
-def _adds_marks(place: Place, patch: str) -> bool:
+def _adds_marks(scope: FileScope, patch: str) -> bool:
     """Whether there are more marks of secrets after it than before."""
     added, removed = (
         "".join(line for line in patch.splitlines(keepends=True) if line.startswith(sign))
         for sign in "+-"
     )
-    return place.redactor.marks_in(added) > place.redactor.marks_in(removed)
+    return scope.redactor.marks_in(added) > scope.redactor.marks_in(removed)

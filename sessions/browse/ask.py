@@ -25,8 +25,8 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.loop import submit
 from sessions.browse.faults import Fault, fault_from_json, fault_to_json
+from sessions.browse.file_scope import FileScope, Where, open_scope
 from sessions.browse.operations import OPERATIONS, Operation, P
-from sessions.browse.place import Place, Where, open_place
 from sessions.wake import ring_host
 from tools.sandbox.select import probe
 
@@ -101,16 +101,16 @@ async def _is_here(where: Where, operation: Operation[..., object]) -> bool:
 async def _perform(
     where: Where, operation: Operation[..., Any], arguments: Mapping[str, object]
 ) -> JsonValue:
-    place: Place = await in_db(open_place, where)
+    scope: FileScope = await in_db(open_scope, where)
     try:
-        answer: JsonValue = await operation.run(place, **arguments)
+        answer: JsonValue = await operation.run(scope, **arguments)
     except AppError as exc:
-        exc.message = place.redactor.text(exc.message)
+        exc.message = scope.redactor.text(exc.message)
         raise
     # Everything that people see of the files comes by here.
-    if not place.redactor:
+    if not scope.redactor:
         return answer
-    return await asyncio.to_thread(place.redactor.json, answer, keys=False)
+    return await asyncio.to_thread(scope.redactor.json, answer, keys=False)
 
 
 async def _ask_host(where: Where, operation: str, arguments: Mapping[str, object]) -> JsonValue:

@@ -1,4 +1,4 @@
-"""What git says about the files of a place: changed since the last commit, or since its branch
+"""What git says about the files of a folder: changed since the last commit, or since its branch
 began."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Invalid, Unavailable
 from opencode_web.lib.json import JsonValue
-from sessions.browse.place import Place
+from sessions.browse.file_scope import FileScope
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.git.branch import MAIN_BRANCHES
 from sessions.git.snapshot_diffs import (
@@ -61,7 +61,7 @@ _EMPTY_TREE = {
 _UNPRINTABLE = re.compile(r'[\x00-\x1f\x7f"\\]')
 
 
-async def list_status(place: Place) -> JsonValue:
+async def list_status(scope: FileScope) -> JsonValue:
     """Returns: `VcsFileStatus[]`, names from the root of the worktree."""
     return [
         {
@@ -70,7 +70,7 @@ async def list_status(place: Place) -> JsonValue:
             "deletions": change.deletions,
             "status": change.status,
         }
-        for change in await _changes(place, "git", patches=False)
+        for change in await _changes(scope, "git", patches=False)
     ]
 
 
@@ -83,30 +83,30 @@ class FileStatus(TypedDict):
     status: str
 
 
-async def list_files_changed(place: Place) -> list[FileStatus]:
+async def list_files_changed(scope: FileScope) -> list[FileStatus]:
     """Returns: names from the directory."""
     return [
         {
-            "path": displayable(os.path.relpath(place.worktree / change.file, place.directory)),
+            "path": displayable(os.path.relpath(scope.worktree / change.file, scope.directory)),
             "added": change.additions,
             "removed": change.deletions,
             "status": change.status,
         }
-        for change in await _changes(place, "git", patches=False)
+        for change in await _changes(scope, "git", patches=False)
     ]
 
 
-async def list_diffs(place: Place, mode: str, context: int = 3) -> JsonValue:
+async def list_diffs(scope: FileScope, mode: str, context: int = 3) -> JsonValue:
     """Returns: `VcsFileDiff[]`. A patch is empty for a binary, large or withheld file."""
     if mode not in ("git", "branch"):
         raise Invalid("mode must be git or branch.", kind="Query")
-    changes = await _changes(place, "git" if mode == "git" else "branch", context=context)
+    changes = await _changes(scope, "git" if mode == "git" else "branch", context=context)
     return [_shown(change).to_wire() for change in changes]
 
 
-async def raw_diff(place: Place) -> str:
+async def raw_diff(scope: FileScope) -> str:
     """Returns: one text that `git apply` takes."""
-    changes = await _changes(place, "git")
+    changes = await _changes(scope, "git")
     return "".join(_shown(change).patch for change in changes)
 
 
@@ -119,12 +119,12 @@ def exactly(*names: str) -> tuple[str, ...]:
     )
 
 
-async def patch_of(place: Place, name: str) -> str:
+async def patch_of(scope: FileScope, name: str) -> str:
     """Returns: how one file differs from the last commit; empty where there is no such thing.
 
     Raises: CheckoutError.
     """
-    repository = await place.find_repository()
+    repository = await scope.find_repository()
     if repository is None:
         return ""
     base = await head_of(repository)
@@ -136,14 +136,14 @@ async def patch_of(place: Place, name: str) -> str:
 
 
 async def _changes(
-    place: Place, mode: Mode, *, context: int = 3, patches: bool = True
+    scope: FileScope, mode: Mode, *, context: int = 3, patches: bool = True
 ) -> list[FileChange]:
     """Raises: Unavailable when git fails."""
     try:
-        repository = await place.find_repository()
+        repository = await scope.find_repository()
         if repository is None:
             return []
-        base = await (head_of(repository) if mode == "git" else branch_point(place, repository))
+        base = await (head_of(repository) if mode == "git" else branch_point(scope, repository))
         if base is None:
             return []
         tracked = await _tracked(repository, base, context=context, patches=patches)
@@ -153,10 +153,10 @@ async def _changes(
         raise Unavailable(_("Git could not read the files: {why}").format(why=exc)) from exc
     # A folder is a repository of its own.
     files = [name for name in names if not name.endswith("/")]
-    added = await asyncio.to_thread(_untracked, place, files, patches=patches)
+    added = await asyncio.to_thread(_untracked, scope, files, patches=patches)
     found = sorted([*tracked, *added], key=lambda change: change.file)
     return [
-        change if place.may_read(change.file) else replace(change, patch="") for change in found
+        change if scope.may_read(change.file) else replace(change, patch="") for change in found
     ]
 
 
@@ -179,10 +179,10 @@ async def head_of(repository: Repository) -> str:
     return await repository.find("HEAD") or _EMPTY_TREE[repository.object_format]
 
 
-async def branch_point(place: Place, repository: Repository) -> str | None:
+async def branch_point(scope: FileScope, repository: Repository) -> str | None:
     """The commit where the branch began; None on the main branch itself."""
-    if place.base:
-        return place.base
+    if scope.base:
+        return scope.base
     default = await _default_branch(repository)
     if not default or default == await repository.branch():
         return None
@@ -206,13 +206,13 @@ async def _default_branch(repository: Repository) -> str:
     return next((name for name in MAIN_BRANCHES if name in there), "")
 
 
-def _untracked(place: Place, names: list[str], *, patches: bool) -> list[FileChange]:
+def _untracked(scope: FileScope, names: list[str], *, patches: bool) -> list[FileChange]:
     """Files that git does not know, as it would show them if they were added. Blocks."""
     found: list[FileChange] = []
     left = MAX_PATCHES_BYTES
-    root = place.worktree.resolve()
+    root = scope.worktree.resolve()
     for name in names:
-        located = Located(root, place.worktree / name, root / name, name)
+        located = Located(root, scope.worktree / name, root / name, name)
         change = new_file(located, name, patch=patches and left > 0)
         if change is not None:
             left -= len(change.patch)
@@ -237,8 +237,8 @@ def new_file(located: Located, name: str, *, patch: bool) -> FileChange | None:
     lines = data.decode("utf-8", "replace").split("\n")
     ended = lines[-1] == ""
     count = len(lines) - 1 if ended else len(lines)
-    told = patch and count and not _UNPRINTABLE.search(name)
-    text = _as_patch(name, lines[:count], status, ended=ended) if told else ""
+    shown = patch and count and not _UNPRINTABLE.search(name)
+    text = _as_patch(name, lines[:count], status, ended=ended) if shown else ""
     return FileChange(name, "added", count, 0, cut_patch(text))
 
 
@@ -246,8 +246,8 @@ def _new_link(located: Located, name: str, status: os.stat_result, *, patch: boo
     """Raises: NotPutBack; OSError."""
     found = read_entry(located.root, os.fsencode(name), max_bytes=_MAX_NEW_BYTES)
     target = found[1].decode("utf-8", "replace").split("\n") if found else [""]
-    told = patch and not _UNPRINTABLE.search(name)
-    text = _as_patch(name, target, status, ended=False) if told else ""
+    shown = patch and not _UNPRINTABLE.search(name)
+    text = _as_patch(name, target, status, ended=False) if shown else ""
     return FileChange(name, "added", len(target), 0, text)
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Invalid, TooLarge
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.browse.changes import patch_of
-from sessions.browse.place import Place, told
+from sessions.browse.file_scope import FileScope, as_invalid
 from sessions.checkouts.repository import CheckoutError
 from tools.files.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
 from tools.paths import Located, open_file
@@ -32,19 +32,19 @@ class FileContent(TypedDict):
     patch: NotRequired[JsonObject]
 
 
-async def read_file(place: Place, path: str) -> FileContent:
+async def read_file(scope: FileScope, path: str) -> FileContent:
     """Returns: of a file that is not there, an empty text, as in OpenCode.
 
     Raises: Forbidden by the rules of the project; TooLarge; Invalid for a folder, a device, or what
     leaves the worktree.
     """
-    located = place.locate(path)
-    place.require_read(located)
+    located = scope.locate(path)
+    scope.require_read(located)
     data = await asyncio.to_thread(_read, located)
-    wire = _to_wire(place, located, data or b"")
+    wire = _to_wire(scope, located, data or b"")
     if wire["type"] == "text":
         try:
-            patch = await patch_of(place, located.key)
+            patch = await patch_of(scope, located.key)
         except CheckoutError:
             # The content is what was asked for.
             patch = ""
@@ -55,7 +55,7 @@ async def read_file(place: Place, path: str) -> FileContent:
 
 def _read(located: Located) -> bytes | None:
     try:
-        with told(), open_file(located) as fd, open(fd, "rb", closefd=False) as file:
+        with as_invalid(), open_file(located) as fd, open(fd, "rb", closefd=False) as file:
             # Not by its size: it may grow meanwhile.
             data = file.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
@@ -73,7 +73,7 @@ def _read(located: Located) -> bytes | None:
     return data
 
 
-def _to_wire(place: Place, located: Located, data: bytes) -> FileContent:
+def _to_wire(scope: FileScope, located: Located, data: bytes) -> FileContent:
     sample = data[:SAMPLE_BYTES]
     mime = attachment_mime(sample)
     text = as_text(located, data) if mime is None else None
@@ -82,7 +82,7 @@ def _to_wire(place: Place, located: Located, data: bytes) -> FileContent:
     guessed = mime or guess_type(located.real.name)[0] or "application/octet-stream"
     return {
         "type": "binary",
-        "content": place.encode(data, located.relative),
+        "content": scope.encode(data, located.relative),
         "encoding": "base64",
         "mimeType": guessed,
     }

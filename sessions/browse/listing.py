@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from opencode_web.lib.errors import NotFound
-from sessions.browse.place import Place, told
+from sessions.browse.file_scope import FileScope, as_invalid
 from sessions.checkouts.repository import CheckoutError
 from tools.paths import Located, open_folder
 from tools.text_file import displayable
@@ -33,20 +33,20 @@ class _Entry:
     is_folder: bool
 
 
-async def list_folder(place: Place, path: str) -> list[FileNode]:
+async def list_folder(scope: FileScope, path: str) -> list[FileNode]:
     """Returns: folders first, at most `MAX_ENTRIES`.
 
     Raises: NotFound; Invalid for what is no folder, or leaves the worktree.
     """
-    located = place.locate(path)
+    located = scope.locate(path)
     entries = await asyncio.to_thread(_entries, located)
-    ignored = await _ignored(place, located, entries)
-    return [_to_wire(place, located, entry, ignored) for entry in entries]
+    ignored = await _ignored(scope, located, entries)
+    return [_to_wire(scope, located, entry, ignored) for entry in entries]
 
 
 def _entries(located: Located) -> list[_Entry]:
     try:
-        with told(), open_folder(located) as fd, os.scandir(fd) as scan:
+        with as_invalid(), open_folder(located) as fd, os.scandir(fd) as scan:
             found = [_Entry(entry.name, _is_folder(located, entry)) for entry in scan]
     except (FileNotFoundError, NotADirectoryError) as exc:
         raise NotFound("Folder", located.relative) from exc
@@ -67,11 +67,11 @@ def _is_folder(located: Located, entry: os.DirEntry[str]) -> bool:
         return False
 
 
-async def _ignored(place: Place, located: Located, entries: list[_Entry]) -> frozenset[str]:
+async def _ignored(scope: FileScope, located: Located, entries: list[_Entry]) -> frozenset[str]:
     """The names that git ignores; none where it cannot be asked."""
     names = {_below(located, entry.name): entry.name for entry in entries}
     try:
-        repository = await place.find_repository()
+        repository = await scope.find_repository()
         if repository is None or not names:
             return frozenset()
         said = await repository.ask(
@@ -90,8 +90,10 @@ def _below(located: Located, name: str) -> str:
     return "/".join((*located.parts, name))
 
 
-def _to_wire(place: Place, located: Located, entry: _Entry, ignored: frozenset[str]) -> FileNode:
-    path = os.path.relpath(located.path / entry.name, place.directory)
+def _to_wire(
+    scope: FileScope, located: Located, entry: _Entry, ignored: frozenset[str]
+) -> FileNode:
+    path = os.path.relpath(located.path / entry.name, scope.directory)
     return {
         "name": displayable(entry.name),
         "path": displayable(f"{path}/" if entry.is_folder else path),

@@ -1,4 +1,4 @@
-"""What can be done with the files of a place, by the names that travel between hosts."""
+"""Operations on the files of a folder, by the names that travel between hosts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sessions.browse import (
     symbols,
     view,
 )
-from sessions.browse.place import Place
+from sessions.browse.file_scope import FileScope
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -29,7 +29,7 @@ class Operation(Generic[P, R_co]):
     """`run` takes what JSON can hold, by name, and returns such a value: both may travel."""
 
     name: str
-    run: Callable[Concatenate[Place, P], Awaitable[R_co]]
+    run: Callable[Concatenate[FileScope, P], Awaitable[R_co]]
     needs_sandbox: bool = True
 
 

@@ -25,7 +25,7 @@ from sessions.browse.changes import (
     head_of,
     new_file,
 )
-from sessions.browse.place import Place
+from sessions.browse.file_scope import FileScope
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.git.snapshot_diffs import FileChange, Listing, whole_lines
 from tools.errors import ToolError
@@ -112,16 +112,16 @@ class Picture(TypedDict):
     content: str
 
 
-async def list_review(place: Place, mode: str, hashed: list[str]) -> Review:
+async def list_review(scope: FileScope, mode: str, hashed: list[str]) -> Review:
     """List what has changed since the last commit (`git`), or since the branch began (`branch`).
 
     Only the files of `hashed` have a digest. Raises: Unavailable when git fails.
     """
     try:
-        repository = await place.find_repository()
+        repository = await scope.find_repository()
         if repository is None:
             return {"state": "no-git", "files": [], "more": 0}
-        base = await _base(place, repository, mode)
+        base = await _base(scope, repository, mode)
         if base is None:
             return {"state": "main", "files": [], "more": 0}
         listing = ("--raw", "--numstat", "-z", "--no-abbrev", base, "--")
@@ -135,24 +135,24 @@ async def list_review(place: Place, mode: str, hashed: list[str]) -> Review:
     new = [name for name in names if not name.endswith("/")]
     found = sorted(_read_listing(tracked.kept), key=lambda change: change.file)
     room = max(0, MAX_FILES - len(found))
-    files = await asyncio.to_thread(_look, place, found, new[:room], set(hashed))
+    files = await asyncio.to_thread(_look, scope, found, new[:room], set(hashed))
     more = tracked.total + len(new) + unlisted - len(files)
     shown = [_shown(change) for change in sorted(files, key=lambda change: change.file)]
     return {"state": "ok", "files": shown, "more": max(0, more)}
 
 
 async def diff_file(
-    place: Place, mode: str, file: str, old: str = "", *, spaces: bool = True, context: int = 3
+    scope: FileScope, mode: str, file: str, old: str = "", *, spaces: bool = True, context: int = 3
 ) -> ReviewDiff:
     """Compare one file. Without `spaces`, lines that differ in nothing else are the same.
 
     Raises: Forbidden by the rules of the project; NotFound where there is nothing to compare;
     Unavailable when git fails.
     """
-    names = _apart(*readable_names(place, file, old))
+    names = _apart(*readable_names(scope, file, old))
     options = diff_options(spaces=spaces, context=context)
     try:
-        repository, base = await _opened(place, mode)
+        repository, base = await _opened(scope, mode)
         listing = ("--raw", "--numstat", "-z", "--no-abbrev", base, "--")
         tracked = await repository.ask(*BIG_FILES, *_DIFF, *listing, *exactly(*names))
         change = next((one for one in _read_listing(tracked.split("\0")) if one.file == file), None)
@@ -161,35 +161,37 @@ async def diff_file(
                 "\0"
             ):
                 raise NotFound("Changed file", file)
-            return await asyncio.to_thread(_new_diff, place, file)
+            return await asyncio.to_thread(_new_diff, scope, file)
         # Not of a name that somebody took for the old one.
         own = exactly(file, *([change.old] if change.old else []))
         said = await repository.ask(*BIG_FILES, *_DIFF, *options, base, "--", *own, cut=True)
     except CheckoutError as exc:
         raise Unavailable(_("Git could not read the file: {why}").format(why=exc)) from exc
-    return await asyncio.to_thread(_told, place, change, "" if change.binary else whole_lines(said))
+    return await asyncio.to_thread(
+        _to_diff, scope, change, "" if change.binary else whole_lines(said)
+    )
 
 
-async def old_picture(place: Place, mode: str, file: str) -> Picture:
+async def old_picture(scope: FileScope, mode: str, file: str) -> Picture:
     """Returns: a picture as it was.
 
     Raises: NotFound, also for what is no picture; Forbidden; Unavailable when git fails.
     """
-    (name,) = readable_names(place, file)
+    (name,) = readable_names(scope, file)
     try:
-        repository, base = await _opened(place, mode)
+        repository, base = await _opened(scope, mode)
         said = await repository.ask("cat-file", "blob", f"{base}:{name}", cut=True)
     except CheckoutError as exc:
         raise NotFound("Picture", file) from exc
-    return tell_picture(place, said.encode("utf-8", "surrogateescape"), file)
+    return tell_picture(scope, said.encode("utf-8", "surrogateescape"), file)
 
 
-def tell_picture(place: Place, data: bytes, file: str) -> Picture:
-    """Raises: NotFound for what is no small picture; as `Place.encode`."""
+def tell_picture(scope: FileScope, data: bytes, file: str) -> Picture:
+    """Raises: NotFound for what is no small picture; as `FileScope.encode`."""
     mime = attachment_mime(data[:SAMPLE_BYTES])
     if mime is None or not mime.startswith("image/") or len(data) > MAX_PICTURE_BYTES:
         raise NotFound("Picture", file)
-    return {"mime": mime, "content": place.encode(data, file)}
+    return {"mime": mime, "content": scope.encode(data, file)}
 
 
 def diff_options(*, spaces: bool, context: int) -> tuple[str, ...]:
@@ -197,21 +199,21 @@ def diff_options(*, spaces: bool, context: int) -> tuple[str, ...]:
     return (f"--unified={min(context, MAX_CONTEXT)}", *(() if spaces else ("-w",)))
 
 
-async def _base(place: Place, repository: Repository, mode: str) -> str | None:
+async def _base(scope: FileScope, repository: Repository, mode: str) -> str | None:
     if mode not in ("git", "branch"):
         raise Invalid("mode must be git or branch.", kind="Query")
-    return await (head_of(repository) if mode == "git" else branch_point(place, repository))
+    return await (head_of(repository) if mode == "git" else branch_point(scope, repository))
 
 
-async def _opened(place: Place, mode: str) -> tuple[Repository, str]:
-    repository = await place.find_repository()
-    base = await _base(place, repository, mode) if repository else None
+async def _opened(scope: FileScope, mode: str) -> tuple[Repository, str]:
+    repository = await scope.find_repository()
+    base = await _base(scope, repository, mode) if repository else None
     if repository is None or base is None:
         raise NotFound("Changes")
     return repository, base
 
 
-def readable_names(place: Place, file: str, old: str = "") -> list[str]:
+def readable_names(scope: FileScope, file: str, old: str = "") -> list[str]:
     """Returns: these names of files of the worktree.
 
     Raises: Forbidden by the rules of the project; NotFound for what is no such name.
@@ -222,7 +224,7 @@ def readable_names(place: Place, file: str, old: str = "") -> list[str]:
         is_plain = name not in (".", "..") and posixpath.normpath(name) == name
         if not is_plain or name.startswith(("/", "../")) or "\0" in name:
             raise NotFound("File", name[:100])
-        if not place.may_read(name):
+        if not scope.may_read(name):
             raise Forbidden(_("The project's rules do not allow you to read this file."))
     if not file:
         raise NotFound("File")
@@ -257,32 +259,34 @@ def _read_listing(listed: Iterable[str]) -> Iterator[_Change]:
 
 
 def _look(
-    place: Place, tracked: Sequence[_Change], new: Sequence[str], hashed: set[str]
+    scope: FileScope, tracked: Sequence[_Change], new: Sequence[str], hashed: set[str]
 ) -> list[_Change]:
     """With what only the files themselves say. Blocks."""
     found = []
-    for change in (*tracked, *_untracked(place, new)):
-        stamped = replace(change, stamp=_stamp(place, change))
+    for change in (*tracked, *_untracked(scope, new)):
+        stamped = replace(change, stamp=_stamp(scope, change))
         if displayable(change.file) in hashed:
-            stamped = replace(stamped, digest=_digest(place, change))
+            stamped = replace(stamped, digest=_digest(scope, change))
         found.append(stamped)
     return found
 
 
-def _untracked(place: Place, names: Sequence[str]) -> Iterator[_Change]:
+def _untracked(scope: FileScope, names: Sequence[str]) -> Iterator[_Change]:
     for name in names:
-        change = new_file(_located(place, name), name, patch=False)
+        change = new_file(_located(scope, name), name, patch=False)
         if change is not None:
-            binary, large = _kind_of(_located(place, name), change)
+            binary, large = _kind_of(_located(scope, name), change)
             yield _Change(name, "", "added", change.additions, 0, binary=binary, large=large)
 
 
-def _new_diff(place: Place, name: str) -> ReviewDiff:
-    change = new_file(_located(place, name), name, patch=True)
+def _new_diff(scope: FileScope, name: str) -> ReviewDiff:
+    change = new_file(_located(scope, name), name, patch=True)
     if change is None:
         raise NotFound("Changed file", displayable(name))
-    binary, large = _kind_of(_located(place, name), change)
-    return _told(place, _Change(name, "", "added", 0, 0, binary=binary, large=large), change.patch)
+    binary, large = _kind_of(_located(scope, name), change)
+    return _to_diff(
+        scope, _Change(name, "", "added", 0, 0, binary=binary, large=large), change.patch
+    )
 
 
 def _kind_of(located: Located, change: FileChange) -> tuple[bool, bool]:
@@ -298,42 +302,42 @@ def _kind_of(located: Located, change: FileChange) -> tuple[bool, bool]:
     return binary, bool(sample) and not binary
 
 
-def _told(place: Place, change: _Change, patch: str) -> ReviewDiff:
+def _to_diff(scope: FileScope, change: _Change, patch: str) -> ReviewDiff:
     return {
         "status": change.status,
         "old": displayable(change.old),
         "binary": change.binary,
         "large": change.large,
         "patch": displayable(patch),
-        "stamp": _stamp(place, change),
-        "digest": _digest(place, change),
+        "stamp": _stamp(scope, change),
+        "digest": _digest(scope, change),
     }
 
 
-def _located(place: Place, name: str) -> Located:
-    root = place.worktree.resolve()
-    return Located(root, place.worktree / name, root / name, name)
+def _located(scope: FileScope, name: str) -> Located:
+    root = scope.worktree.resolve()
+    return Located(root, scope.worktree / name, root / name, name)
 
 
-def _stamp(place: Place, change: _Change) -> str:
+def _stamp(scope: FileScope, change: _Change) -> str:
     try:
-        status = stat_located(_located(place, change.file))
+        status = stat_located(_located(scope, change.file))
     except (ToolError, OSError):
         status = None
     written = f"{status.st_mtime_ns}.{status.st_size}" if status else "gone"
     return hashlib.sha256(f"{change.blob}.{written}".encode()).hexdigest()[:16]
 
 
-def _digest(place: Place, change: _Change) -> str:
+def _digest(scope: FileScope, change: _Change) -> str:
     """What is compared, as one value: what it was, and what is there now."""
     digest = hashlib.sha256(f"{change.blob}\0".encode())
     try:
         with (
-            open_file(_located(place, change.file)) as fd,
+            open_file(_located(scope, change.file)) as fd,
             open(fd, "rb", closefd=False) as file,
         ):
             if os.fstat(fd).st_size > _MAX_HASHED_BYTES:
-                return _stamp(place, change)
+                return _stamp(scope, change)
             digest.update(file.read(_MAX_HASHED_BYTES + 1))
     except (ToolError, OSError):
         digest.update(b"gone")

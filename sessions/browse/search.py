@@ -12,8 +12,8 @@ from pathlib import Path
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.browse.file_scope import FileScope, as_invalid
 from sessions.browse.fuzzy import is_whole, score
-from sessions.browse.place import Place, told
 from tools.files.content_search import Match, find_matches
 from tools.files.folders import require_folder
 from tools.files.ripgrep import NOT_GIT, path_parts, search_lines
@@ -28,7 +28,7 @@ _MAX_FILES = 200_000
 _LIST = ("--files", "--null", "--hidden", NOT_GIT, "--", ".")
 
 
-async def find_text(place: Place, pattern: str) -> JsonValue:
+async def find_text(scope: FileScope, pattern: str) -> JsonValue:
     """Returns: matches as ripgrep tells them, at most `MAX_MATCHES`, paths from the directory.
 
     Files that the caller may not read are left out. A line with a secret is found by what is shown
@@ -36,34 +36,34 @@ async def find_text(place: Place, pattern: str) -> JsonValue:
     Raises: Invalid for a pattern that cannot be read.
     """
     _require_pattern(pattern)
-    folder = await _folder(place)
+    folder = await _folder(scope)
     found: list[Match] = []
     secret: list[Match] = []
     readable: dict[str, bool] = {}
-    with told():
+    with as_invalid():
         matches = find_matches(folder, pattern, at_once=MAX_MATCHES)
         async with contextlib.aclosing(matches):
             async for match in matches:
                 key = match.file.key
                 if key not in readable:
-                    readable[key] = place.may_read(key)
+                    readable[key] = scope.may_read(key)
                 if readable[key]:
-                    clean = place.redactor.data(match.raw)
+                    clean = scope.redactor.data(match.raw)
                     (found if clean is match.raw else secret).append(match)
                 if MAX_MATCHES in (len(found), len(secret)):
                     break
-        found += await _match_again(place, secret, pattern)
+        found += await _match_again(scope, secret, pattern)
     found.sort(key=lambda match: match.place)
-    return [_to_wire(place, match) for match in found[:MAX_MATCHES]]
+    return [_to_wire(scope, match) for match in found[:MAX_MATCHES]]
 
 
-async def _match_again(place: Place, matches: list[Match], pattern: str) -> list[Match]:
+async def _match_again(scope: FileScope, matches: list[Match], pattern: str) -> list[Match]:
     """Returns: those that match when their secrets are masked, as they are then."""
     if not matches:
         return []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        lines = [place.redactor.data(match.raw).rstrip(b"\r\n") + b"\n" for match in matches]
+        lines = [scope.redactor.data(match.raw).rstrip(b"\r\n") + b"\n" for match in matches]
         await asyncio.to_thread((folder / "lines").write_bytes, b"".join(lines))
         again = find_matches(Located(folder, folder, folder, ""), pattern, at_once=len(lines))
         async with contextlib.aclosing(again):
@@ -73,7 +73,7 @@ async def _match_again(place: Place, matches: list[Match], pattern: str) -> list
 
 
 async def find_files(
-    place: Place, query: str, kind: str = "", limit: int = 100, first: list[str] | None = None
+    scope: FileScope, query: str, kind: str = "", limit: int = 100, first: list[str] | None = None
 ) -> list[str]:
     """Returns: paths from the directory, the best first; folders end with a slash.
 
@@ -83,17 +83,17 @@ async def find_files(
     if len(query) > MAX_PATTERN_CHARS:
         raise Invalid(f"The query can have at most {MAX_PATTERN_CHARS} characters.", kind="Query")
     # Masked before they are compared, so that nobody can guess a secret by searching for it.
-    listed: list[JsonValue] = [*await list_names(place)]
-    names = [str(name) for name in place.redactor.json(listed)]
+    listed: list[JsonValue] = [*await list_names(scope)]
+    names = [str(name) for name in scope.redactor.json(listed)]
     best = await asyncio.to_thread(_best, query, names, kind, min(limit, MAX_FOUND), first or [])
     return [displayable(name) for name in best]
 
 
-async def list_names(place: Place) -> list[str]:
+async def list_names(scope: FileScope) -> list[str]:
     """Returns: the paths of all files that git does not ignore, from the directory."""
-    folder = await _folder(place)
+    folder = await _folder(scope)
     names: list[str] = []
-    with told():
+    with as_invalid():
         records = search_lines(folder, _LIST, separator=b"\0")
         async with contextlib.aclosing(records):
             async for record in records:
@@ -103,9 +103,9 @@ async def list_names(place: Place) -> list[str]:
     return names
 
 
-async def _folder(place: Place) -> Located:
-    folder = place.locate("")
-    with told():
+async def _folder(scope: FileScope) -> Located:
+    folder = scope.locate("")
+    with as_invalid():
         await asyncio.to_thread(require_folder, folder, tool="find")
     return folder
 
@@ -139,8 +139,8 @@ def _require_pattern(pattern: str) -> None:
         raise Invalid(f"pattern must have 1 to {MAX_PATTERN_CHARS} characters.", kind="Query")
 
 
-def _to_wire(place: Place, match: Match) -> JsonObject:
-    path = os.path.relpath(match.file.path, place.directory)
+def _to_wire(scope: FileScope, match: Match) -> JsonObject:
+    path = os.path.relpath(match.file.path, scope.directory)
     spans: list[JsonValue] = [
         {
             "match": {"text": match.raw[start:end].decode("utf-8", "replace")},

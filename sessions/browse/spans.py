@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import NotFound
-from sessions.browse.place import Place
+from sessions.browse.file_scope import FileScope
 from sessions.browse.review import (
     MAX_PICTURE_BYTES,
     Picture,
@@ -40,7 +40,7 @@ class SpanDiff(TypedDict):
 
 
 async def count_span(
-    place: Place, session_id: str, before: str, after: str, files: list[str]
+    scope: FileScope, session_id: str, before: str, after: str, files: list[str]
 ) -> list[SpanCounts]:
     """Returns: those that differ between two snapshots.
 
@@ -62,7 +62,7 @@ async def count_span(
 
 
 async def diff_span(
-    place: Place,
+    scope: FileScope,
     session_id: str,
     before: str,
     after: str,
@@ -75,7 +75,7 @@ async def diff_span(
 
     Raises: Forbidden by the rules of the project; NotFound when a snapshot is not kept any more.
     """
-    readable_names(place, file)
+    readable_names(scope, file)
     options = diff_options(spaces=spaces, context=context)
     try:
         patch = await (await _snapshots(session_id)).patch_of(before, after, file, *options)
@@ -85,28 +85,28 @@ async def diff_span(
     return {"binary": is_binary, "patch": "" if is_binary else whole_lines(patch)}
 
 
-async def text_of_span(place: Place, session_id: str, tree: str, file: str) -> str:
+async def text_of_span(scope: FileScope, session_id: str, tree: str, file: str) -> str:
     """Returns: the text of a file in a snapshot.
 
     Raises: NotFound, also for what is no file of it or too large; Forbidden by the rules of the
     project.
     """
-    data = await _content(place, session_id, tree, file, most=MAX_TEXT_BYTES)
+    data = await _content(scope, session_id, tree, file, most=MAX_TEXT_BYTES)
     return displayable(decode_text(data)[0])
 
 
-async def picture_of_span(place: Place, session_id: str, tree: str, file: str) -> Picture:
+async def picture_of_span(scope: FileScope, session_id: str, tree: str, file: str) -> Picture:
     """Returns: a picture in a snapshot.
 
     Raises: NotFound, also for what is no picture; Forbidden by the rules of the project.
     """
-    data = await _content(place, session_id, tree, file, most=MAX_PICTURE_BYTES)
-    return tell_picture(place, data, file)
+    data = await _content(scope, session_id, tree, file, most=MAX_PICTURE_BYTES)
+    return tell_picture(scope, data, file)
 
 
-async def _content(place: Place, session_id: str, tree: str, file: str, *, most: int) -> bytes:
+async def _content(scope: FileScope, session_id: str, tree: str, file: str, *, most: int) -> bytes:
     """Units: `most` in bytes. Raises: NotFound, also for a larger one; Forbidden."""
-    readable_names(place, file)
+    readable_names(scope, file)
     snapshots = await _snapshots(session_id)
     try:
         data = await snapshots.content(tree, file, limit_bytes=most + 1)

@@ -21,7 +21,7 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.loop import submit
 from opencode_web.lib.text import clean_text
-from sessions.browse.place import Place
+from sessions.browse.file_scope import FileScope
 from sessions.browse.search import MAX_PATTERN_CHARS, list_names
 from sessions.config.effective import project_config
 from sessions.config.programs import language_servers
@@ -81,7 +81,7 @@ class _Symbol(BaseModel):
     location: _Place
 
 
-async def find_symbols(place: Place, query: str) -> list[JsonObject]:
+async def find_symbols(scope: FileScope, query: str) -> list[JsonObject]:
     """Returns: at most `MAX_SYMBOLS`, of files of the folder that the caller may read; none where
     language servers are off or not installed, or do not answer in `WAIT_S`.
 
@@ -89,25 +89,25 @@ async def find_symbols(place: Place, query: str) -> list[JsonObject]:
     """
     if len(query) > MAX_PATTERN_CHARS:
         raise Invalid(f"The query can have at most {MAX_PATTERN_CHARS} characters.", kind="Query")
-    if place.cautious or not settings.LANGUAGE_SERVERS:
+    if scope.cautious or not settings.LANGUAGE_SERVERS:
         return []
-    specs = await in_db(_specs, place)
+    specs = await in_db(_specs, scope)
     if not specs:
         return []
-    files = _representatives(place, specs, await list_names(place))
+    files = _representatives(scope, specs, await list_names(scope))
     # Servers live in the loop that ends them with this process.
-    found = await asyncio.wrap_future(submit(_ask(place, specs, files, query)))
-    told = (wire for one in dict.fromkeys(found) if (wire := _to_wire(place, one)))
-    return [wire for wire, _ in zip(told, range(MAX_SYMBOLS), strict=False)]
+    found = await asyncio.wrap_future(submit(_ask(scope, specs, files, query)))
+    shown = (wire for one in dict.fromkeys(found) if (wire := _to_wire(scope, one)))
+    return [wire for wire, _ in zip(shown, range(MAX_SYMBOLS), strict=False)]
 
 
-def _specs(place: Place) -> tuple[ServerSpec, ...]:
-    project = Project.objects.select_related("team").get(pk=place.project_id)
-    return language_servers(project_config(project, str(place.worktree)).lsp)
+def _specs(scope: FileScope) -> tuple[ServerSpec, ...]:
+    project = Project.objects.select_related("team").get(pk=scope.project_id)
+    return language_servers(project_config(project, str(scope.worktree)).lsp)
 
 
 def _representatives(
-    place: Place, specs: Sequence[ServerSpec], names: Sequence[str]
+    scope: FileScope, specs: Sequence[ServerSpec], names: Sequence[str]
 ) -> list[Located]:
     """For each server the files that lie highest: what they belong to is most of the project."""
     ordered = sorted(names, key=lambda name: (name.count("/"), name))
@@ -118,14 +118,14 @@ def _representatives(
     files = []
     for name in [*chosen][: _MAX_FILES * _TRIES]:
         with contextlib.suppress(Invalid):
-            files.append(place.locate(str(place.directory / name)))
+            files.append(scope.locate(str(scope.directory / name)))
     return files
 
 
 async def _ask(
-    place: Place, specs: Sequence[ServerSpec], files: Sequence[Located], query: str
+    scope: FileScope, specs: Sequence[ServerSpec], files: Sequence[Located], query: str
 ) -> list[_Symbol]:
-    workspace = workspace_for(await in_db(_sandbox, place), specs)
+    workspace = workspace_for(await in_db(_sandbox, scope), specs)
     if workspace is None:
         return []
     asked: set[Client] = set()
@@ -141,14 +141,14 @@ async def _ask(
     return [symbol for task in tasks if task in done for symbol in task.result()]
 
 
-def _sandbox(place: Place) -> Sandbox:
-    project = Project.objects.select_related("team").get(pk=place.project_id)
-    folder = hashlib.sha256(os.fsencode(place.worktree)).hexdigest()[:16]
+def _sandbox(scope: FileScope) -> Sandbox:
+    project = Project.objects.select_related("team").get(pk=scope.project_id)
+    folder = hashlib.sha256(os.fsencode(scope.worktree)).hexdigest()[:16]
     return project_sandbox(
         project,
-        worktree=place.worktree,
+        worktree=scope.worktree,
         session_dir=settings.DATA_DIR / "code" / project.pk / folder,
-        lent=(lent_objects(project.pk),) if place.is_checkout else (),
+        lent=(lent_objects(project.pk),) if scope.is_checkout else (),
     )
 
 
@@ -182,13 +182,13 @@ def _read(answer: Sequence[JsonValue]) -> Iterator[_Symbol]:
                 yield symbol
 
 
-def _to_wire(place: Place, symbol: _Symbol) -> JsonObject | None:
+def _to_wire(scope: FileScope, symbol: _Symbol) -> JsonObject | None:
     path = to_path(symbol.location.uri)
     if path is None:
         return None
     with contextlib.suppress(Invalid):
-        located = place.locate(path)
-        if place.may_read(*located.patterns):
+        located = scope.locate(path)
+        if scope.may_read(*located.patterns):
             span: JsonValue = symbol.location.range.model_dump()
             uri = symbol.location.uri
             name = clean_text(symbol.name)

@@ -13,8 +13,8 @@ from opencode_web.lib.errors import AppError, Invalid, NotFound
 from opencode_web.lib.json import JsonValue
 from sessions.browse.changes import list_files_changed
 from sessions.browse.content import MAX_BYTES, as_text
+from sessions.browse.file_scope import FileScope, as_invalid
 from sessions.browse.listing import FileNode, list_folder
-from sessions.browse.place import Place, told
 from tools.files.file_kind import SAMPLE_BYTES, attachment_mime
 from tools.paths import Located, open_file
 
@@ -42,7 +42,7 @@ class FileLook(TypedDict):
     content: NotRequired[str]
 
 
-async def list_tree(place: Place, folders: list[str]) -> Tree:
+async def list_tree(scope: FileScope, folders: list[str]) -> Tree:
     """List several folders at once. Of those that are not there, all but the first are left out.
 
     Returns: no marks where git fails.
@@ -51,31 +51,31 @@ async def list_tree(place: Place, folders: list[str]) -> Tree:
     found: dict[str, list[FileNode]] = {}
     for folder in folders[:MAX_FOLDERS]:
         try:
-            found[place.redactor.text(folder)] = await list_folder(place, folder)
+            found[scope.redactor.text(folder)] = await list_folder(scope, folder)
         except (NotFound, Invalid):
             if folder == folders[0]:
                 raise
-    return {"folders": found, "marks": await _marks(place)}
+    return {"folders": found, "marks": await _marks(scope)}
 
 
-async def _marks(place: Place) -> dict[str, str]:
+async def _marks(scope: FileScope) -> dict[str, str]:
     try:
-        changed = await list_files_changed(place)
+        changed = await list_files_changed(scope)
     except AppError:
         # They decorate; the files are what was asked for.
         return {}
     paths: list[JsonValue] = [one["path"] for one in changed]
-    shown = place.redactor.json(paths)
+    shown = scope.redactor.json(paths)
     return {str(path): one["status"] for path, one in zip(shown, changed, strict=True)}
 
 
-async def view_file(place: Place, path: str, most_bytes: int) -> FileLook:
+async def view_file(scope: FileScope, path: str, most_bytes: int) -> FileLook:
     """Look at a file. `content` (base64) is there when it has at most so many bytes, and no text.
 
     Raises: NotFound; Forbidden by the rules of the project; Invalid for a folder or a device.
     """
-    located = place.locate(path)
-    place.require_read(located)
+    located = scope.locate(path)
+    scope.require_read(located)
     size, data = await asyncio.to_thread(_look, located, min(most_bytes, MAX_BYTES))
     sniffed = attachment_mime(data[:SAMPLE_BYTES])
     mime = sniffed or guess_type(located.real.name)[0] or "application/octet-stream"
@@ -85,13 +85,13 @@ async def view_file(place: Place, path: str, most_bytes: int) -> FileLook:
     text = as_text(located, data) if sniffed is None else None
     if text is not None:
         return {**wire, "text": text}
-    return {**wire, "content": await asyncio.to_thread(place.encode, data, located.relative)}
+    return {**wire, "content": await asyncio.to_thread(scope.encode, data, located.relative)}
 
 
 def _look(located: Located, most_bytes: int) -> tuple[int, bytes]:
     """Returns: the size, and everything or, of a larger one, how it begins."""
     try:
-        with told(), open_file(located) as fd, open(fd, "rb", closefd=False) as file:
+        with as_invalid(), open_file(located) as fd, open(fd, "rb", closefd=False) as file:
             size = os.fstat(fd).st_size
             data = file.read(most_bytes + 1 if size <= most_bytes else SAMPLE_BYTES)
     except (FileNotFoundError, NotADirectoryError) as exc:

@@ -12,7 +12,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.commands.template import placeholders
 from sessions.config.model import CommandConfig, Config
 from sessions.mcp.servers import McpPrompt
-from sessions.repository.brought import Brought, BroughtFile, Kind
+from sessions.repository.brought import Brought, BroughtFile, BroughtKind
 from sessions.repository.front_matter import BrokenHead, split_front_matter
 from sessions.repository.problems import Problem
 from sessions.repository.settings import RepositorySettings, read_repository_settings
@@ -105,7 +105,7 @@ def _brought(config: Config) -> list[Command]:
 def _found(brought: Brought) -> list[Command | Problem]:
     """Those of the settings, then those with a file of their own, which count before them."""
     settings = read_repository_settings(brought)
-    files = (_read(file) for file in brought.of(Kind.COMMAND))
+    files = (_read(file) for file in brought.of(BroughtKind.COMMAND))
     return [*_of_settings(settings), *files]
 
 

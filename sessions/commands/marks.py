@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opencode_web.lib.json import JsonObject, JsonValue
-from sessions.commands.template import Piece
+from sessions.commands.template import TemplatePiece
 from sessions.events.parts import AnyPart, TextPart, ToolPart
 
 KEY = "command"
@@ -31,7 +31,7 @@ class Mark:
     name: str
     arguments: str
     # The whole text, with the shell parts that are to be run; none when there are none.
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[TemplatePiece, ...] = ()
     subtask: Subtask | None = None
     # A shell line that a person typed: it is run, and no turn of a model follows.
     typed: bool = False
@@ -74,8 +74,8 @@ def read_mark(part: AnyPart) -> Mark | None:
     )
 
 
-def _piece(data: JsonObject) -> Piece:
-    return Piece(str(data.get("shell", data.get("text", ""))), is_shell="shell" in data)
+def _piece(data: JsonObject) -> TemplatePiece:
+    return TemplatePiece(str(data.get("shell", data.get("text", ""))), is_shell="shell" in data)
 
 
 def with_mark(part: TextPart, mark: Mark) -> TextPart:

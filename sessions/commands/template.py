@@ -17,7 +17,7 @@ _MENTION = re.compile(r"(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)")
 
 
 @dataclass(frozen=True)
-class Piece:
+class TemplatePiece:
     """A part of a filled-in template: a text, or a command for the shell."""
 
     text: str
@@ -44,7 +44,7 @@ def placeholders(template: str) -> list[str]:
     return sorted(found, key=lambda one: (one == "$ARGUMENTS", len(one), one))
 
 
-def fill(template: str, arguments: str) -> list[Piece]:
+def fill(template: str, arguments: str) -> list[TemplatePiece]:
     """Fill arguments in, and tell the shell parts from the text.
 
     The highest `$n` takes all the words that are left. Where nothing is to be filled in, what was
@@ -53,15 +53,15 @@ def fill(template: str, arguments: str) -> list[Piece]:
     Returns: the pieces in their order, whose texts hold no placeholder of the template any more.
     """
     replacement = _replacement(template, arguments)
-    pieces: list[Piece] = []
+    pieces: list[TemplatePiece] = []
     end = 0
     for shell in _SHELL.finditer(template):
-        pieces.append(Piece(_PLACEHOLDER.sub(replacement, template[end : shell.start()])))
-        pieces.append(Piece(_PLACEHOLDER.sub(replacement, shell[1]), is_shell=True))
+        pieces.append(TemplatePiece(_PLACEHOLDER.sub(replacement, template[end : shell.start()])))
+        pieces.append(TemplatePiece(_PLACEHOLDER.sub(replacement, shell[1]), is_shell=True))
         end = shell.end()
-    pieces.append(Piece(_PLACEHOLDER.sub(replacement, template[end:])))
+    pieces.append(TemplatePiece(_PLACEHOLDER.sub(replacement, template[end:])))
     if arguments.strip() and not _PLACEHOLDER.search(template):
-        pieces.append(Piece(f"\n\n{arguments.strip()}"))
+        pieces.append(TemplatePiece(f"\n\n{arguments.strip()}"))
     return [piece for piece in pieces if piece.text]
 
 

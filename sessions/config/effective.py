@@ -23,7 +23,7 @@ from sessions.config.known_keys import UNKNOWN, join_keys, split_unknown
 from sessions.config.model import Config, Limits, merge
 from sessions.config.reference_hints import ignored_references
 from sessions.models import Project, Session
-from sessions.repository.brought import Brought, Kind
+from sessions.repository.brought import Brought, BroughtKind
 from sessions.repository.references import read_referenced
 from sessions.repository.settings import Ignored, Sifted, read_repository_settings, sift
 from sessions.repository.trust import brought_by, files_of
@@ -117,7 +117,7 @@ def _lowest(values: Iterable[_Number | None]) -> _Number | None:
 
 
 def _sifted(brought: Brought, below: JsonObject) -> Sifted:
-    if not brought.of(Kind.SETTINGS):
+    if not brought.of(BroughtKind.SETTINGS):
         return Sifted({})
     found = read_repository_settings(brought)
     data, unknown = split_unknown(found.data)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 
-class Kind(StrEnum):
+class ForgeKind(StrEnum):
     """Which API a forge speaks. Forgejo's is Gitea's."""
 
     GITHUB = "github"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from sessions.forges.adapter import Kind
+from sessions.forges.adapter import ForgeKind
 
 _KNOWN = {
-    "github.com": Kind.GITHUB,
-    "gitlab.com": Kind.GITLAB,
-    "codeberg.org": Kind.GITEA,
-    "gitea.com": Kind.GITEA,
+    "github.com": ForgeKind.GITHUB,
+    "gitlab.com": ForgeKind.GITLAB,
+    "codeberg.org": ForgeKind.GITEA,
+    "gitea.com": ForgeKind.GITEA,
 }
 # These answer for ssh at port 443, where another one is closed.
 _SAME = {"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
-_APIS = {Kind.GITHUB: "/api/v3", Kind.GITLAB: "/api/v4", Kind.GITEA: "/api/v1"}
+_APIS = {ForgeKind.GITHUB: "/api/v3", ForgeKind.GITLAB: "/api/v4", ForgeKind.GITEA: "/api/v1"}
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,19 @@ class Remote:
     path: str
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> ForgeKind | None:
         """The forge, where its host alone tells."""
         return _KNOWN.get(self.host)
 
-    def api_url(self, kind: Kind) -> str:
+    def api_url(self, kind: ForgeKind) -> str:
         """Where the API of such a forge usually is on this host."""
-        if kind is Kind.GITHUB and self.host == "github.com":
+        if kind is ForgeKind.GITHUB and self.host == "github.com":
             return "https://api.github.com"
         return f"{self.scheme}://{self.netloc}{_APIS[kind]}"
 
-    def path_for(self, kind: Kind, api_url: str) -> str:
+    def path_for(self, kind: ForgeKind, api_url: str) -> str:
         """The repository's path as the API wants it; a forge can be below a folder of its host."""
-        if kind is not Kind.GITLAB:
+        if kind is not ForgeKind.GITLAB:
             return "/".join(self.path.split("/")[-2:])
         root = urlsplit(api_url).path.removesuffix(_APIS[kind]).strip("/")
         return self.path.removeprefix(f"{root}/") if root else self.path

@@ -10,7 +10,7 @@ import sys
 from collections.abc import AsyncGenerator, Collection, Iterator
 from dataclasses import dataclass
 
-from tools.files.put_back import Entry
+from tools.files.put_back import TreeEntry
 
 _NONE = "000000"
 _HEAD = re.compile(rb"[0-9a-f]{40,64} [0-9a-f]{40,64}\n")
@@ -21,8 +21,8 @@ class EntryChange:
     """A path of two trees. None: it was not there, or is not there any more."""
 
     path: bytes
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
 
 
 class PairsGone(Exception):
@@ -52,21 +52,21 @@ async def read_pairs(said: AsyncGenerator[list[bytes]], count: int) -> AsyncGene
         raise PairsGone
 
 
-def _entry(mode: str, blob: str) -> Entry | None:
-    return None if mode == _NONE else Entry(sys.intern(mode), blob)
+def _entry(mode: str, blob: str) -> TreeEntry | None:
+    return None if mode == _NONE else TreeEntry(sys.intern(mode), blob)
 
 
 async def read_entries(
     said: AsyncGenerator[list[bytes]], wanted: Collection[bytes]
-) -> dict[bytes, Entry]:
+) -> dict[bytes, TreeEntry]:
     """Read `git ls-tree -r -z`. Returns: those of the wanted paths that are in the tree."""
-    entries = dict[bytes, Entry]()
+    entries = dict[bytes, TreeEntry]()
     async for fields in said:
         for field in fields:
             meta, tab, path = field.partition(b"\t")
             if tab and path in wanted:
                 mode, _, blob = meta.decode("ascii").split(" ")
-                entries[path] = Entry(sys.intern(mode), blob)
+                entries[path] = TreeEntry(sys.intern(mode), blob)
     return entries
 
 

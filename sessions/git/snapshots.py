@@ -47,7 +47,7 @@ from sessions.git.snapshot_entries import (
 )
 from sessions.git.snapshot_files import LeftOut, look_at
 from sessions.models import Session
-from tools.files.put_back import Entry
+from tools.files.put_back import TreeEntry
 
 logger = logging.getLogger(__name__)
 
@@ -217,13 +217,13 @@ class Snapshots:
         except PairsGone as exc:
             raise SnapshotGone("a snapshot is not kept any more") from exc
 
-    async def entries(self, tree: str, paths: Collection[bytes]) -> dict[bytes, Entry]:
+    async def entries(self, tree: str, paths: Collection[bytes]) -> dict[bytes, TreeEntry]:
         """Returns: those of the paths that are in the tree. Raises: SnapshotError."""
         _require_hashes(tree)
         async with aclosing(self._fields("ls-tree", "-r", "-z", "--full-tree", tree)) as said:
             return await read_entries(said, paths)
 
-    async def with_entries(self, tree: str, entries: Mapping[bytes, Entry | None]) -> str:
+    async def with_entries(self, tree: str, entries: Mapping[bytes, TreeEntry | None]) -> str:
         """Returns: the tree with these entries; None removes one. Raises: SnapshotError."""
         _require_hashes(tree, *(entry.hash for entry in entries.values() if entry))
         if not entries:
@@ -351,7 +351,7 @@ def _require_hashes(*trees: str) -> None:
         raise SnapshotError("that is not the hash of a snapshot")
 
 
-def _index_line(path: bytes, entry: Entry | None) -> bytes:
+def _index_line(path: bytes, entry: TreeEntry | None) -> bytes:
     # Mode 0 removes, and sorts first.
     mode, blob = (entry.mode, entry.hash) if entry else ("0", "0" * 40)
     return f"{mode} {blob}\t".encode() + path + b"\0"

@@ -13,7 +13,7 @@ class ProjectForge(models.Model):
     )
     # Never holds credentials. Empty for where the project was cloned from.
     remote_url = models.CharField(max_length=1000, blank=True)
-    # A `sessions.forges.adapter.Kind`; empty where the host of the remote tells it.
+    # A `sessions.forges.adapter.ForgeKind`; empty where the host of the remote tells it.
     kind = models.CharField(max_length=10, blank=True)
     # Empty for where such a forge usually has it.
     api_url = models.CharField(max_length=500, blank=True)

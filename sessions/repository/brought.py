@@ -33,7 +33,7 @@ SETTINGS_FILES = (
 _UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 
 
-class Kind(StrEnum):
+class BroughtKind(StrEnum):
     """What a file is for."""
 
     AGENT = "agent"
@@ -48,7 +48,7 @@ class Kind(StrEnum):
     TAKEN_IN = "taken in"
 
 
-_RUN = (Kind.TOOL, Kind.PART_OF_TOOLS)
+_RUN = (BroughtKind.TOOL, BroughtKind.PART_OF_TOOLS)
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class BroughtFile:
     """`path` is relative to the worktree; `name` is what the file defines by it; `digest` is the
     SHA-256 of what is in the file, in hex."""
 
-    kind: Kind
+    kind: BroughtKind
     path: str
     name: str
     text: str
     digest: str
 
     @classmethod
-    def of(cls, kind: Kind, path: str, name: str, text: str) -> BroughtFile:
+    def of(cls, kind: BroughtKind, path: str, name: str, text: str) -> BroughtFile:
         return cls(kind, path, name, text, hashlib.sha256(text.encode()).hexdigest())
 
 
@@ -75,7 +75,7 @@ class Brought:
     problems: tuple[Problem, ...] = ()
     is_trusted: bool = False
 
-    def of(self, *kinds: Kind) -> list[BroughtFile]:
+    def of(self, *kinds: BroughtKind) -> list[BroughtFile]:
         """Returns: the files of these kinds, in the order in which they count."""
         return [file for file in self.files if file.kind in kinds]
 
@@ -101,12 +101,12 @@ class Brought:
 NOTHING = Brought()
 
 _MARKDOWN = (
-    (Kind.AGENT, "agent", "**/*.md"),
-    (Kind.AGENT, "agents", "**/*.md"),
-    (Kind.MODE, "mode", "*.md"),
-    (Kind.MODE, "modes", "*.md"),
-    (Kind.COMMAND, "command", "**/*.md"),
-    (Kind.COMMAND, "commands", "**/*.md"),
+    (BroughtKind.AGENT, "agent", "**/*.md"),
+    (BroughtKind.AGENT, "agents", "**/*.md"),
+    (BroughtKind.MODE, "mode", "*.md"),
+    (BroughtKind.MODE, "modes", "*.md"),
+    (BroughtKind.COMMAND, "command", "**/*.md"),
+    (BroughtKind.COMMAND, "commands", "**/*.md"),
 )
 _TOOL_FOLDERS = ("tool", "tools")
 TOOL_SUFFIXES = (".py", ".js", ".mjs", ".ts")
@@ -136,7 +136,7 @@ def read_brought(worktree: Path) -> Brought:
             whole = whole and kind not in _RUN
         elif text is not None:  # else it is gone, or lies outside of the worktree
             files.append(BroughtFile.of(kind, shown, name, text))
-    for file in [one for one in files if one.kind is Kind.SETTINGS]:
+    for file in [one for one in files if one.kind is BroughtKind.SETTINGS]:
         _take_in(worktree, file, files, problems)
     if not whole or len(files) >= MAX_FILES:
         files = [one for one in files if one.kind not in _RUN]
@@ -155,22 +155,22 @@ def _take_in(
         if found.reason:
             problems.append(Problem(settings.path, f"{{file:{path[:100]}}}: {found.reason}"))
             continue
-        file = BroughtFile.of(Kind.TAKEN_IN, found.path, "", found.text)
+        file = BroughtFile.of(BroughtKind.TAKEN_IN, found.path, "", found.text)
         if file not in files:
             files.append(file)
 
 
 def _place(file: BroughtFile) -> tuple[int, str]:
     """Settings in the order in which they count, then the others by their path."""
-    is_settings = file.kind is Kind.SETTINGS
+    is_settings = file.kind is BroughtKind.SETTINGS
     return (SETTINGS_FILES.index(file.path) if is_settings else len(SETTINGS_FILES), file.path)
 
 
-def _paths(worktree: Path) -> Iterator[tuple[Kind, str, Path]]:
+def _paths(worktree: Path) -> Iterator[tuple[BroughtKind, str, Path]]:
     root = str(worktree)
     for name in SETTINGS_FILES:
         if os.path.lexists(f"{root}/{name}"):
-            yield Kind.SETTINGS, name, worktree / name
+            yield BroughtKind.SETTINGS, name, worktree / name
     for kind, folder, pattern in _MARKDOWN:
         for path in find_files(worktree, f"{ROOT}/{folder}/{pattern}"):
             base = worktree / ROOT / folder
@@ -180,10 +180,10 @@ def _paths(worktree: Path) -> Iterator[tuple[Kind, str, Path]]:
             if "__pycache__" in path.parts:
                 continue  # what runs tools neither writes nor reads these
             is_tool = path.parent == worktree / ROOT / folder and path.suffix in TOOL_SUFFIXES
-            yield (Kind.TOOL if is_tool else Kind.PART_OF_TOOLS), path.stem, path
+            yield (BroughtKind.TOOL if is_tool else BroughtKind.PART_OF_TOOLS), path.stem, path
 
 
-def _unusable(kind: Kind, path: Path, text: str) -> str:
+def _unusable(kind: BroughtKind, path: Path, text: str) -> str:
     if kind in _RUN and path.is_symlink():
         return "It is a link."
     if path.stat().st_size > MAX_FILE_BYTES:

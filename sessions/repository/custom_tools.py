@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from opencode_web.lib.json import JsonObject
 from sessions.models import Project, ToolDescription
-from sessions.repository.brought import Brought, Kind
+from sessions.repository.brought import Brought, BroughtKind
 from sessions.repository.problems import Problem
 from tools.permissions.rules import Action, Rule, Ruleset
 
@@ -37,7 +37,7 @@ class Described:
 
 def described(project: Project, brought: Brought) -> Described | None:
     """Returns: what the trusted tools of a project are; None when they have not been asked yet."""
-    if not brought.is_trusted or not brought.of(Kind.TOOL):
+    if not brought.is_trusted or not brought.of(BroughtKind.TOOL):
         return Described()
     rows = ToolDescription.objects.filter(project=project, digest=brought.tools_digest)
     row = rows.first()

@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 from opencode_web.lib.config_references import fill_files, within
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.jsonc import parse_jsonc
-from sessions.repository.brought import Brought, BroughtFile, Kind
+from sessions.repository.brought import Brought, BroughtFile, BroughtKind
 from sessions.repository.problems import Problem
 from sessions.repository.references import PLACES
 
@@ -78,7 +78,7 @@ class Sifted:
 
 def read_repository_settings(brought: Brought) -> RepositorySettings:
     """Read the settings' files among what a repository brings; a broken one is left out."""
-    return _read(tuple(brought.of(Kind.SETTINGS)), tuple(brought.of(Kind.TAKEN_IN)))
+    return _read(tuple(brought.of(BroughtKind.SETTINGS)), tuple(brought.of(BroughtKind.TAKEN_IN)))
 
 
 @lru_cache(maxsize=128)

@@ -17,7 +17,7 @@ from sessions.stream.quota import Allowance, Window
 from sessions.terminals import link
 from sessions.terminals.input import Unsent
 from sessions.terminals.link import ReplayBody
-from sessions.terminals.scrollback import Piece
+from sessions.terminals.scrollback import ScrollbackPiece
 
 # What was asked for or sent, and not answered within this, is asked for or sent again.
 AGAIN_S = 1.0
@@ -104,7 +104,7 @@ class Attachment:
         self.heard_at = time.monotonic()
         match body["t"]:
             case "out":
-                yield from self._output(Piece(body["at"], body["text"]))
+                yield from self._output(ScrollbackPiece(body["at"], body["text"]))
             case "replay" if body["to"] == self._socket:
                 yield from self._replayed(body)
             case "taken" if body["to"] == self._socket:
@@ -117,7 +117,7 @@ class Attachment:
             case "exited":
                 yield Exited(body["code"])
 
-    def _output(self, piece: Piece) -> Iterator[Frame]:
+    def _output(self, piece: ScrollbackPiece) -> Iterator[Frame]:
         if self._asked_at is not None or self._is_behind:
             return  # the answer has it, or what follows shows that it is missing
         if piece.at > self._cursor:
@@ -125,7 +125,7 @@ class Attachment:
         elif piece.end > self._cursor:
             yield from self._send(piece)
 
-    def _send(self, piece: Piece) -> Iterator[Frame]:
+    def _send(self, piece: ScrollbackPiece) -> Iterator[Frame]:
         """Yield what the client has not got yet of it, if it takes any now."""
         if not self._room.has_room():
             self._is_behind, self._asked_at = True, None
@@ -137,7 +137,7 @@ class Attachment:
     def _replayed(self, body: ReplayBody) -> Iterator[Frame]:
         if self._asked_at is None:
             return  # a second answer to what was asked twice
-        piece, start, end = Piece(body["at"], body["text"]), body["start"], body["end"]
+        piece, start, end = ScrollbackPiece(body["at"], body["text"]), body["start"], body["end"]
         if self._cursor < 0 or self._cursor > end:
             self._cursor = piece.at
         # Further back it is not kept any more.

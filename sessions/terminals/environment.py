@@ -15,7 +15,7 @@ _PAGER = "/usr/bin/less"
 
 
 @dataclass(frozen=True)
-class Place:
+class TerminalLocation:
     """The Location of a terminal and its person, for the host's own function.
 
     `directory` is the worktree and `cwd` the folder in it where the program starts.
@@ -35,12 +35,12 @@ def terminal_environment(terminal: Terminal, given: Mapping[str, str]) -> dict[s
     `TERMINAL_ENVIRONMENT` names the overlay's function. It is called for every terminal, in a
     worker, and may block. What it raises keeps the terminal from starting.
     """
-    return {**_for_people(), **given, **_overlay(place_of(terminal))}
+    return {**_for_people(), **given, **_overlay(location_of(terminal))}
 
 
-def place_of(terminal: Terminal) -> Place:
+def location_of(terminal: Terminal) -> TerminalLocation:
     """Where a terminal is."""
-    return Place(
+    return TerminalLocation(
         project_id=terminal.project_id,
         team_id=terminal.project.team_id,
         user_id=terminal.creator_id,
@@ -56,8 +56,8 @@ def _for_people() -> dict[str, str]:
     return {"GIT_TERMINAL_PROMPT": "1", "OPENCODE_TERMINAL": "1", **pager}
 
 
-def _overlay(place: Place) -> dict[str, str]:
+def _overlay(location: TerminalLocation) -> dict[str, str]:
     if not settings.TERMINAL_ENVIRONMENT:
         return {}
-    added = import_string(settings.TERMINAL_ENVIRONMENT)(place)
+    added = import_string(settings.TERMINAL_ENVIRONMENT)(location)
     return {str(name): str(value) for name, value in added.items()}

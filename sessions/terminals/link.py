@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from opencode_web.lib.bus import publish
-from sessions.terminals.scrollback import Piece
+from sessions.terminals.scrollback import ScrollbackPiece
 
 # Of one replay message. The bus and the socket take more, but others wait behind it.
 PIECE_UNITS = 65_536
@@ -119,13 +119,13 @@ def send_end(terminal_id: str) -> None:
     _send(terminal_id, {"t": "end"})
 
 
-def say_output(terminal_id: str, piece: Piece) -> None:
+def say_output(terminal_id: str, piece: ScrollbackPiece) -> None:
     """Tell every socket what was written."""
     _say(terminal_id, {"t": "out", "at": piece.at, "text": piece.text})
 
 
 def say_replay(
-    terminal_id: str, socket: str, piece: Piece, *, start: int, end: int, more: bool
+    terminal_id: str, socket: str, piece: ScrollbackPiece, *, start: int, end: int, more: bool
 ) -> None:
     """Answer a socket."""
     _say(

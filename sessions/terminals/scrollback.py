@@ -12,7 +12,7 @@ _CODEC = "utf-16-le"
 
 
 @dataclass(frozen=True)
-class Piece:
+class ScrollbackPiece:
     """Text, and how many units were written before it."""
 
     at: int
@@ -22,12 +22,12 @@ class Piece:
     def end(self) -> int:
         return self.at + count_units(self.text)
 
-    def after(self, position: int) -> Piece:
+    def after(self, position: int) -> ScrollbackPiece:
         """Returns: what of it comes after a position; all of it when it begins there or later."""
         if position <= self.at:
             return self
         data = self.text.encode(_CODEC)[(position - self.at) * UNIT_BYTES :]
-        return Piece(position, data.decode(_CODEC, "replace"))
+        return ScrollbackPiece(position, data.decode(_CODEC, "replace"))
 
 
 def count_units(text: str) -> int:
@@ -47,9 +47,9 @@ class Scrollback:
     def end(self) -> int:
         return self.start + len(self._data) // UNIT_BYTES
 
-    def add(self, text: str) -> Piece:
+    def add(self, text: str) -> ScrollbackPiece:
         """Keep what was written. Returns: it, with its place."""
-        piece = Piece(self.end, text)
+        piece = ScrollbackPiece(self.end, text)
         self._data += text.encode(_CODEC)
         # Seldom, because everything behind the cut moves.
         if len(self._data) > self._limit_bytes * 5 // 4:
@@ -58,7 +58,7 @@ class Scrollback:
             self.start += cut // UNIT_BYTES
         return piece
 
-    def read(self, position: int, *, most: int) -> Piece:
+    def read(self, position: int, *, most: int) -> ScrollbackPiece:
         """Returns: at most so many units from a position on, or from where it still has them."""
         at = min(max(position, self.start), self.end)
         first = (at - self.start) * UNIT_BYTES
@@ -66,4 +66,4 @@ class Scrollback:
         if len(data) == most * UNIT_BYTES and 0xD8 <= data[-1] <= 0xDB:
             # Half a character: the other half begins the next piece.
             del data[-UNIT_BYTES:]
-        return Piece(at, data.decode(_CODEC, "replace"))
+        return ScrollbackPiece(at, data.decode(_CODEC, "replace"))

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_GET
 from opencode_web.lib.errors import AppError, NotFound, TooLarge
 from opencode_web.lib.loop import submit
 from sessions.browse.ask import WAIT_S, browse
+from sessions.browse.file_scope import Where
 from sessions.browse.operations import FIND_FILES, LIST_TREE, VIEW_FILE, Operation
-from sessions.browse.place import Where
 from sessions.browse.review import Picture
 from sessions.browse.view import FileLook
 from sessions.models import Session

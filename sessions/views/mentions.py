@@ -10,8 +10,8 @@ from opencode_web.lib.errors import AppError
 from opencode_web.lib.loop import submit
 from sessions.agents.loader import load_agents
 from sessions.browse.ask import browse
+from sessions.browse.file_scope import Where
 from sessions.browse.operations import FIND_FILES, FIND_SYMBOLS
-from sessions.browse.place import Where
 from sessions.config.effective import project_config, session_config
 from sessions.models import Project, Session
 from sessions.present.pages.mentions import (

@@ -33,7 +33,7 @@ from sessions.present.changes.review import (
     build_tree,
 )
 from sessions.present.changes.review_comments import build_comments, load_comments, place_comments
-from sessions.present.changes.review_look import TASTE, Look
+from sessions.present.changes.review_options import TASTE, ReviewOptions
 from sessions.present.changes.spans import has_more
 from sessions.present.place import Place
 from sessions.views.files import bytes_of
@@ -52,7 +52,7 @@ from teams.http import TeamRequest, team_view
 
 def load_review(request: TeamRequest, session: Session, given: QueryDict | None = None) -> Changes:
     """The whole pane, as the address or a form says. What cannot be read is a sentence."""
-    asked, look = asked_of(given or request.GET), Look.of(request.user.preferences)
+    asked, options = asked_of(given or request.GET), ReviewOptions.of(request.user.preferences)
     viewed = session.viewed_files.filter(user=request.user).values_list("digest", flat=True)
     person = Person(frozenset(viewed), load_comments(session, request.user))
     try:
@@ -60,9 +60,9 @@ def load_review(request: TeamRequest, session: Session, given: QueryDict | None 
     except AppError as exc:
         gone = _("The files of this session no longer exist. Its changes are still recorded.")
         error = gone if isinstance(exc, NotFound) else exc.message
-        blank = blank_changes(Place.of(session), asked, look, error=error)
+        blank = blank_changes(Place.of(session), asked, options, error=error)
         return replace(blank, comments=build_comments(session, person.comments))
-    return build_changes(session, found, asked, look, person)
+    return build_changes(session, found, asked, options, person)
 
 
 @require_GET
@@ -71,10 +71,10 @@ def load_review(request: TeamRequest, session: Session, given: QueryDict | None 
 def file(request: TeamRequest, session: str) -> HttpResponse:
     """The diff of one changed file; with `all` however large it is."""
     row = session_of(request, session).session
-    asked, look = asked_of(request.GET), Look.of(request.user.preferences)
+    asked, options = asked_of(request.GET), ReviewOptions.of(request.user.preferences)
     # Two columns of code need room, which the browser knows of.
-    split = look.split and request.GET.get("narrow") != "1"
-    diff = _diff(request, row, asked, replace(look, split=split))
+    split = options.split and request.GET.get("narrow") != "1"
+    diff = _diff(request, row, asked, replace(options, split=split))
     template = "sessions/_file_diff.html" if request.htmx else "sessions/file_diff.html"
     return render(request, template, {"diff": diff})
 
@@ -87,8 +87,8 @@ def lines(request: TeamRequest, session: str) -> HttpResponse:
     row, given = session_of(request, session).session, request.GET
     asked, old = asked_of(given), path_of(given, "old")
     opened = read_opened(given)
-    look = Look.of(request.user.preferences)
-    entry = whole_entry(request, row, asked, old=old, spaces=look.spaces)
+    options = ReviewOptions.of(request.user.preferences)
+    entry = whole_entry(request, row, asked, old=old, spaces=options.spaces)
     place = gap_place(entry, Place.of(row), asked, split=given.get("view") == "split")
     if place is None:
         raise NotFound("Lines of the file", asked.file)
@@ -107,7 +107,9 @@ def folder(request: TeamRequest, session: str) -> HttpResponse:
     row = session_of(request, session).session
     asked, path = asked_of(request.GET), path_of(request.GET, "folder")
     if not request.htmx:
-        return redirect(blank_changes(Place.of(row), replace(asked, filter=path), Look()).address)
+        return redirect(
+            blank_changes(Place.of(row), replace(asked, filter=path), ReviewOptions()).address
+        )
     entries = matching(found_of(request, row, asked).entries, asked.filter)
     rows = build_tree(entries, Place.of(row), asked, folder=path)
     return render(request, "sessions/_change_rows.html", {"rows": rows, "id": "folder"})
@@ -129,9 +131,9 @@ def picture(request: TeamRequest, session: str) -> HttpResponse:
 def look(request: TeamRequest, session: str) -> HttpResponse:
     """Keep how the person likes to see diffs, and show the pane that way."""
     row = session_of(request, session).session
-    kept = Look.of(request.user.preferences)
+    kept = ReviewOptions.of(request.user.preferences)
     given = request.POST
-    chosen = Look(
+    chosen = ReviewOptions(
         split=given["view"] == "split" if "view" in given else kept.split,
         spaces=given["spaces"] == "1" if "spaces" in given else kept.spaces,
     )
@@ -143,24 +145,24 @@ def look(request: TeamRequest, session: str) -> HttpResponse:
     return render(request, "sessions/_changes.html", {"changes": changes})
 
 
-def _diff(request: TeamRequest, session: Session, asked: Asked, look: Look) -> FileDiff:
+def _diff(request: TeamRequest, session: Session, asked: Asked, options: ReviewOptions) -> FileDiff:
     """Raises: as `entry_of`."""
     place, show_all = Place.of(session), request.GET.get("all") == "1"
     wanted = request.GET.get("context", "")
     context = next((one for one in CONTEXTS if str(one) == wanted), CONTEXTS[0])
     old = path_of(request.GET, "old")
-    entry = entry_of(request, session, asked, old=old, spaces=look.spaces, context=context)
+    entry = entry_of(request, session, asked, old=old, spaces=options.spaces, context=context)
     if entry.binary:
         return binary_diff(entry, place, asked)
     if entry.added + entry.removed > LARGE_LINES and not show_all:
         return large_diff(entry, place, asked)
-    lines = draw(entry, spaces=look.spaces, show_large=True)
+    lines = draw(entry, spaces=options.spaces, show_large=True)
     is_known = has_more(session, asked)
-    gaps = gap_place(entry, place, asked, split=look.split) if is_known else None
+    gaps = gap_place(entry, place, asked, split=options.split) if is_known else None
     own = [one for one in load_comments(session, request.user) if one.path == entry.path]
     # A comment can be about lines that are only shown with more around the changes.
     whole = whole_entry(request, session, asked, old=old) if own else entry
     comments = place_comments(own, whole.patches, place, source=asked.label)
-    diff = build_diff(entry, lines, comments, split=look.split, gaps=gaps, context=context)
+    diff = build_diff(entry, lines, comments, split=options.split, gaps=gaps, context=context)
     wider = wider_url(entry, place, asked, context=context, show_all=show_all)
     return replace(diff, wider_url=wider if gaps else "")

@@ -21,7 +21,7 @@ from sessions.actions.reviews import (
 from sessions.models import ReviewComment, Session
 from sessions.present.changes.review import blank_changes
 from sessions.present.changes.review_comments import quote
-from sessions.present.changes.review_look import Look
+from sessions.present.changes.review_options import ReviewOptions
 from sessions.present.place import Place
 from sessions.views.requests import message_id_of, session_of
 from sessions.views.review_source import asked_of, looked_entry, whole_entry
@@ -99,4 +99,4 @@ def _back(request: TeamRequest, session: Session) -> HttpResponse:
     if request.htmx:
         return HttpResponse(status=204)
     asked = asked_of(request.POST)
-    return redirect(blank_changes(Place.of(session), asked, Look()).address)
+    return redirect(blank_changes(Place.of(session), asked, ReviewOptions()).address)

@@ -10,7 +10,7 @@ from opencode_web.lib.errors import NotFound
 from sessions.actions.revert import revert_uncommitted
 from sessions.present.changes.entries import Source
 from sessions.present.changes.review import blank_changes
-from sessions.present.changes.review_look import Look
+from sessions.present.changes.review_options import ReviewOptions
 from sessions.present.place import Place
 from sessions.views.requests import session_of
 from sessions.views.review_source import asked_of, looked_entry
@@ -31,4 +31,4 @@ def revert(request: TeamRequest, session: str) -> HttpResponse:
     revert_uncommitted(access, entry.path, old=entry.old)
     if request.htmx:
         return HttpResponse(status=204)
-    return redirect(blank_changes(Place.of(access.session), asked, Look()).address)
+    return redirect(blank_changes(Place.of(access.session), asked, ReviewOptions()).address)

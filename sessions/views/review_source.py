@@ -20,7 +20,7 @@ from sessions.browse.review import Picture
 from sessions.models import Session
 from sessions.present.changes.entries import (
     Asked,
-    Entry,
+    ChangeEntry,
     Found,
     Source,
     entries_of_git,
@@ -75,7 +75,7 @@ def entry_of(
     old: str,
     spaces: bool = True,
     context: int = CONTEXTS[0],
-) -> Entry:
+) -> ChangeEntry:
     """One changed file with its patches and its digest.
 
     Raises: NotFound for a file that has not changed; what the host of the files says.
@@ -102,7 +102,9 @@ def entry_of(
     return entry_of_git(asked.file, wire)
 
 
-def looked_entry(request: TeamRequest, session: Session, asked: Asked, given: QueryDict) -> Entry:
+def looked_entry(
+    request: TeamRequest, session: Session, asked: Asked, given: QueryDict
+) -> ChangeEntry:
     """As `entry_of`. Raises: also Conflict when the form was about another state of the file."""
     entry = entry_of(request, session, asked, old=given.get("old", ""))
     if entry.stamp != given.get("looked", ""):
@@ -112,7 +114,7 @@ def looked_entry(request: TeamRequest, session: Session, asked: Asked, given: Qu
 
 def whole_entry(
     request: TeamRequest, session: Session, asked: Asked, *, old: str, spaces: bool = True
-) -> Entry:
+) -> ChangeEntry:
     """As `entry_of`, with all lines of the file as far as they are to be had."""
     return entry_of(request, session, asked, old=old, spaces=spaces, context=WHOLE)
 
@@ -157,11 +159,11 @@ def _spanned(
     request: TeamRequest,
     session: Session,
     asked: Asked,
-    entry: Entry,
+    entry: ChangeEntry,
     *,
     spaces: bool,
     context: int,
-) -> Entry:
+) -> ChangeEntry:
     span = span_of(session, asked)
     if span is None:
         return entry

@@ -29,7 +29,7 @@ from teams.models import Role, Team
 
 
 @dataclass(frozen=True)
-class Line:
+class TeamItemLine:
     """One of the list. `is_own`: the settings of the team have it, or change it."""
 
     name: str
@@ -41,7 +41,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Kind:
+class TeamItemKind:
     """What commands and agents differ in. `key` is theirs in the settings and in addresses."""
 
     key: str
@@ -51,12 +51,12 @@ class Kind:
     new: Promise
     lead: Promise
     delete: Promise
-    lines: Callable[[Config, JsonObject], list[Line]]
+    lines: Callable[[Config, JsonObject], list[TeamItemLine]]
 
 
-def _commands(config: Config, own: JsonObject) -> list[Line]:
+def _commands(config: Config, own: JsonObject) -> list[TeamItemLine]:
     return [
-        Line(
+        TeamItemLine(
             name=name,
             description=describe(one.config.description or ""),
             facts=" · ".join(filter(None, (one.config.agent, one.config.model))),
@@ -68,10 +68,10 @@ def _commands(config: Config, own: JsonObject) -> list[Line]:
     ]
 
 
-def _agents(config: Config, own: JsonObject) -> list[Line]:
+def _agents(config: Config, own: JsonObject) -> list[TeamItemLine]:
     agents = load_agents(config)
     shown = [
-        Line(
+        TeamItemLine(
             name=name,
             description=describe(one.description),
             facts=" · ".join(filter(None, (one.mode, one.model))),
@@ -83,11 +83,13 @@ def _agents(config: Config, own: JsonObject) -> list[Line]:
         if not one.hidden or name in own
     ]
     # What is taken away has to be found to be brought back.
-    gone = [Line(name, "", _("Turned off"), True, False) for name in own if name not in agents]
+    gone = [
+        TeamItemLine(name, "", _("Turned off"), True, False) for name in own if name not in agents
+    ]
     return shown + gone
 
 
-COMMANDS = Kind(
+COMMANDS = TeamItemKind(
     "command",
     CommandForm,
     gettext_lazy("Command"),
@@ -102,7 +104,7 @@ COMMANDS = Kind(
     ),
     _commands,
 )
-AGENTS = Kind(
+AGENTS = TeamItemKind(
     "agent",
     AgentForm,
     gettext_lazy("Agent"),
@@ -196,7 +198,11 @@ def _form(request: TeamRequest, kind: str, name: str) -> HttpResponse:
 
 
 def _save(
-    request: TeamRequest, what: Kind, form: CommandForm | AgentForm, name: str, known: JsonObject
+    request: TeamRequest,
+    what: TeamItemKind,
+    form: CommandForm | AgentForm,
+    name: str,
+    known: JsonObject,
 ) -> bool:
     """Raises: Conflict for a form that is older than what is stored; Invalid for a new name."""
     given: str = form.cleaned_data["name"]
@@ -210,7 +216,9 @@ def _save(
     return True
 
 
-def _builtin(team: Team, what: Kind, name: str) -> dict[str, Any]:  # initial values of a form
+def _builtin(
+    team: Team, what: TeamItemKind, name: str
+) -> dict[str, Any]:  # initial values of a form
     """Returns: what holds for a name that the team's settings say nothing about; else nothing."""
     config = parse_settings(team_data(team))
     if what is COMMANDS:
@@ -221,7 +229,7 @@ def _builtin(team: Team, what: Kind, name: str) -> dict[str, Any]:  # initial va
     return {"description": agent.description} if agent else {}
 
 
-def _kind(name: str) -> Kind:
+def _kind(name: str) -> TeamItemKind:
     if name not in KINDS:
         raise NotFound("Page", name)
     return KINDS[name]

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from sessions.forges.adapter import Kind
+from sessions.forges.adapter import ForgeKind
 from tests.e2e.browser import in_chromium
 from tests.e2e.installation import Installation
 from tests.e2e.rest import approve_everything, ask, script
@@ -75,7 +75,7 @@ def test_a_change_is_committed_pushed_and_proposed(
     server: Installation, page: Page, session: str, bare: Path, tmp_path: Path
 ) -> None:
     team = f"{server.url}/t/{server.team}"
-    with forge(Kind.GITEA) as fake, git_server(tmp_path) as place:
+    with forge(ForgeKind.GITEA) as fake, git_server(tmp_path) as place:
         set_up(page, f"{team}/p/{server.project}/", fake, f"http://{place}/acme/till.git")
         page.goto(f"{team}/s/{session}")
         page.get_by_label("More about this session").click()

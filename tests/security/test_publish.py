@@ -15,7 +15,7 @@ from pytest_django import Settings
 from opencode_web.lib.crypto import encrypt
 from sessions.actions.checkouts import Plan
 from sessions.checkouts.jobs import run_job
-from sessions.forges.adapter import Kind
+from sessions.forges.adapter import ForgeKind
 from sessions.models import Checkout, Event, Project, ProjectForge, PullRequest, Session
 from sessions.runner import run_session
 from teams.models import AuditEntry, Team, User
@@ -53,7 +53,7 @@ def place(project: Project, tmp_path: Path, settings: Settings) -> Iterator[str]
 
 @pytest.fixture
 def fake(project: Project, place: str) -> Iterator[FakeForge]:
-    with forge(Kind.GITEA) as made:
+    with forge(ForgeKind.GITEA) as made:
         ProjectForge.objects.create(
             project=project,
             remote_url=f"http://{place}/acme/till.git",
@@ -160,7 +160,7 @@ def test_neither_git_nor_the_forge_is_followed_to_another_host(
     look(browser, session)
     post(browser, session, "commit", message="One", which="all")
     seen: list[tuple[str, str | None]] = []
-    with forge(Kind.GITEA) as other, git_server(tmp_path, seen=seen) as evil:
+    with forge(ForgeKind.GITEA) as other, git_server(tmp_path, seen=seen) as evil:
         away = f"http://{place}/to/{evil}/acme/till.git"
         ProjectForge.objects.update(remote_url=away)
         assert "redirects" in post(browser, session, "push")

@@ -18,7 +18,7 @@ from providers.kinds import ProviderKind
 from providers.llm.events import Failed
 from sessions.actions.deliveries import Claimed
 from sessions.actions.webhooks import SECRET_PREFIX
-from sessions.forges.adapter import ForgeError, Kind
+from sessions.forges.adapter import ForgeError, ForgeKind
 from sessions.forges.registry import open_forge
 from sessions.git.clone_errors import UNREACHED
 from sessions.jobs import clones, webhooks
@@ -92,7 +92,7 @@ async def search(url: str, _: Path) -> str:
 
 async def forge(url: str, _: Path) -> str:
     with pytest.raises(ForgeError) as caught:
-        await open_forge(Kind.GITHUB, api_url=url, path="a/b", token="token-1").read(1)
+        await open_forge(ForgeKind.GITHUB, api_url=url, path="a/b", token="token-1").read(1)
     return str(caught.value)
 
 

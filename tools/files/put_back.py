@@ -31,7 +31,7 @@ _IN_THE_WAY = {errno.ENOTDIR, errno.ELOOP}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """A file or a link as git records it.
 
     `mode`: 100644, 100755 for what can be executed, 120000 for a link. `hash` is that of the blob;
@@ -62,8 +62,8 @@ class Replacement:
     """
 
     path: bytes
-    now: Entry | None
-    wanted: Entry | None
+    now: TreeEntry | None
+    wanted: TreeEntry | None
     content: bytes = b""
 
 
@@ -119,7 +119,7 @@ def _said(exc: NotPutBack | OSError) -> str:
     return f"it cannot be written ({exc.strerror})" if isinstance(exc, OSError) else str(exc)
 
 
-def read_entry(root: Path, path: bytes, *, max_bytes: int) -> tuple[Entry, bytes] | None:
+def read_entry(root: Path, path: bytes, *, max_bytes: int) -> tuple[TreeEntry, bytes] | None:
     """Read what `path` below `root` is, to put it back later. Blocks.
 
     Returns: it with its content; None where no file or link is.
@@ -132,14 +132,14 @@ def read_entry(root: Path, path: bytes, *, max_bytes: int) -> tuple[Entry, bytes
             return None
         if stat.S_ISLNK(info.st_mode):
             target = os.readlink(name, dir_fd=parent)
-            return Entry("120000", _hash_of(target)), target
+            return TreeEntry("120000", _hash_of(target)), target
         if not stat.S_ISREG(info.st_mode):
             raise NotPutBack("a device, a pipe or a socket is in its place")
         with os.fdopen(os.open(name, _FILE, dir_fd=parent), "rb") as file:
             content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise NotPutBack(f"it is over {max_bytes // 1024 // 1024} MB, so it cannot be kept")
-    return Entry(_mode_of(info), _hash_of(content)), content
+    return TreeEntry(_mode_of(info), _hash_of(content)), content
 
 
 def _status(parent: int | None, name: bytes) -> os.stat_result | None:
@@ -203,7 +203,7 @@ def _lock(folder: int) -> None:
             return
 
 
-def _look(parent: int, name: bytes) -> tuple[Entry | None, int | None]:
+def _look(parent: int, name: bytes) -> tuple[TreeEntry | None, int | None]:
     """Returns: what is there, and the mode bits of a file. Raises: NotPutBack when it is neither.
 
     An empty folder in its place is removed.
@@ -218,10 +218,10 @@ def _look(parent: int, name: bytes) -> tuple[Entry | None, int | None]:
             raise NotPutBack("a folder with other files is in its place") from exc
         return None, None
     if stat.S_ISLNK(info.st_mode):
-        return Entry("120000", _hash_of(os.readlink(name, dir_fd=parent))), None
+        return TreeEntry("120000", _hash_of(os.readlink(name, dir_fd=parent))), None
     if not stat.S_ISREG(info.st_mode):
         raise NotPutBack("a device, a pipe or a socket is in its place")
-    return Entry(_mode_of(info), _hash_file(parent, name)), stat.S_IMODE(info.st_mode)
+    return TreeEntry(_mode_of(info), _hash_file(parent, name)), stat.S_IMODE(info.st_mode)
 
 
 def _hash_of(data: bytes) -> str:

@@ -63,7 +63,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ChangeEntry:
     """A changed file. `patches` in the order of the turns, as far as the log has them; one of git.
 
     `stamp` changes with what there is to show. `digest` tells what was looked at; git has it only
@@ -88,7 +88,7 @@ class Entry:
 class Found:
     """The changed files by path; `notes` are sentences about what no diff shows."""
 
-    entries: list[Entry]
+    entries: list[ChangeEntry]
     notes: list[str]
     # As `review.list` says it.
     state: str = "ok"
@@ -145,13 +145,13 @@ def entries_of_log(session: Session, *, turn: str = "", whole: bool = False) -> 
     )
 
 
-def _of_log(path: str, own: list[tuple[str, JsonObject]]) -> Entry:
+def _of_log(path: str, own: list[tuple[str, JsonObject]]) -> ChangeEntry:
     patches = tuple(text_of(diff, "patch") for _, diff in own)
     added, removed = (
         sum(number_of(diff, key) or 0 for _, diff in own) for key in ("additions", "deletions")
     )
     digest = hashlib.sha256("\0".join(patches).encode("utf-8", "replace")).hexdigest()
-    return Entry(
+    return ChangeEntry(
         path=path,
         status=text_of(own[-1][1], "status"),
         added=added,
@@ -168,7 +168,7 @@ def _of_log(path: str, own: list[tuple[str, JsonObject]]) -> Entry:
 
 def entries_of_git(wire: Review) -> Found:
     entries = [
-        Entry(
+        ChangeEntry(
             path=row["file"],
             status=row["status"],
             added=row["additions"],
@@ -184,10 +184,10 @@ def entries_of_git(wire: Review) -> Found:
     return Found(entries, [], wire["state"], Counts(wire["more"]))
 
 
-def entry_of_git(path: str, wire: ReviewDiff) -> Entry:
+def entry_of_git(path: str, wire: ReviewDiff) -> ChangeEntry:
     patch = wire["patch"]
     lines = list(plain_lines(patch))
-    return Entry(
+    return ChangeEntry(
         path=path,
         status=wire["status"],
         added=sum(line.old is None for line in lines),
@@ -201,7 +201,7 @@ def entry_of_git(path: str, wire: ReviewDiff) -> Entry:
     )
 
 
-def matching(entries: Iterable[Entry], wanted: str) -> list[Entry]:
+def matching(entries: Iterable[ChangeEntry], wanted: str) -> list[ChangeEntry]:
     """Those with these letters in their path, whatever the case."""
     low = wanted.lower()
     return [entry for entry in entries if low in entry.path.lower()]

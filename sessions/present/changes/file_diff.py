@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.diff_html import LARGE_LINES, DiffLine, render_diff
 from sessions.present.changes.diff_gaps import GapPlace, Part, parts_of
-from sessions.present.changes.entries import Asked, Entry
+from sessions.present.changes.entries import Asked, ChangeEntry
 from sessions.present.changes.review_comments import Comment, rows_of
 from sessions.present.changes.spans import is_combined
 from sessions.present.place import Place
@@ -65,12 +65,12 @@ def file_id(path: str) -> str:
     return hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def file_names(entry: Entry, asked: Asked) -> dict[str, str]:
+def file_names(entry: ChangeEntry, asked: Asked) -> dict[str, str]:
     """A file of a source as the names and values of an address."""
     return {**asked.names, "file": entry.path, **({"old": entry.old} if entry.old else {})}
 
 
-def draw(entry: Entry, *, spaces: bool, show_large: bool = False) -> list[DiffLine]:
+def draw(entry: ChangeEntry, *, spaces: bool, show_large: bool = False) -> list[DiffLine]:
     """The rows of a file's patches one after the other; none when they are large."""
     if entry.added + entry.removed > LARGE_LINES and not show_large:
         return []
@@ -82,7 +82,7 @@ def draw(entry: Entry, *, spaces: bool, show_large: bool = False) -> list[DiffLi
 
 
 def build_diff(
-    entry: Entry,
+    entry: ChangeEntry,
     lines: Sequence[DiffLine],
     comments: Sequence[Comment],
     *,
@@ -110,7 +110,7 @@ def patch_diff(path: str, patch: str, *, note: str) -> FileDiff:
     return FileDiff(file_id(path), path, parts=parts, note=note)
 
 
-def gap_place(entry: Entry, place: Place, asked: Asked, *, split: bool) -> GapPlace | None:
+def gap_place(entry: ChangeEntry, place: Place, asked: Asked, *, split: bool) -> GapPlace | None:
     """Returns: None where nothing is left out, or where several diffs follow each other."""
     if entry.status not in ("modified", "renamed") or is_combined(entry):
         return None
@@ -119,7 +119,9 @@ def gap_place(entry: Entry, place: Place, asked: Asked, *, split: bool) -> GapPl
     return GapPlace(file_id(entry.path), names, place.url("file_lines"), page, split)
 
 
-def wider_url(entry: Entry, place: Place, asked: Asked, *, context: int, show_all: bool) -> str:
+def wider_url(
+    entry: ChangeEntry, place: Place, asked: Asked, *, context: int, show_all: bool
+) -> str:
     """Empty where nothing more is to be had."""
     wider = next((one for one in CONTEXTS if one > context), None)
     if wider is None or gap_place(entry, place, asked, split=False) is None:
@@ -132,7 +134,7 @@ def wider_url(entry: Entry, place: Place, asked: Asked, *, context: int, show_al
     return f"{place.url('file')}?{urlencode(names)}"
 
 
-def large_diff(entry: Entry, place: Place, asked: Asked) -> FileDiff:
+def large_diff(entry: ChangeEntry, place: Place, asked: Asked) -> FileDiff:
     names = file_names(entry, asked)
     return FileDiff(
         file_id(entry.path),
@@ -142,7 +144,7 @@ def large_diff(entry: Entry, place: Place, asked: Asked) -> FileDiff:
     )
 
 
-def binary_diff(entry: Entry, place: Place, asked: Asked) -> FileDiff:
+def binary_diff(entry: ChangeEntry, place: Place, asked: Asked) -> FileDiff:
     """Before and after for a picture; else that there is nothing to read."""
     name = entry.path.rpartition("/")[2].lower()
     is_picture = f"image/{name.rpartition('.')[2].replace('jpg', 'jpeg')}" in IMAGE_TYPES
@@ -163,7 +165,7 @@ def binary_diff(entry: Entry, place: Place, asked: Asked) -> FileDiff:
     )
 
 
-def _note_of(entry: Entry, *, has_lines: bool) -> str:
+def _note_of(entry: ChangeEntry, *, has_lines: bool) -> str:
     """Returns: sentences, none for a plain change of lines."""
     heads = "".join(f"{patch.partition(_HUNK)[0]}\n" for patch in entry.patches)
     said = [_rights(heads), _kind(heads)]
@@ -194,7 +196,7 @@ def _kind(heads: str) -> str:
     return ""
 
 
-def _without_lines(entry: Entry, *, is_told: bool) -> str:
+def _without_lines(entry: ChangeEntry, *, is_told: bool) -> str:
     if entry.large:
         return _("The file is too large to show.")
     if entry.status == "added":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from sessions.models import Session
-from sessions.present.changes.entries import Asked, Entry, Source
+from sessions.present.changes.entries import Asked, ChangeEntry, Source
 from sessions.present.changes.file_diff import file_id, file_names
 from sessions.present.place import Place
 
@@ -32,7 +32,7 @@ class Undo:
     url: str
 
 
-def build_revert(entry: Entry, place: Place, asked: Asked) -> Revert | None:
+def build_revert(entry: ChangeEntry, place: Place, asked: Asked) -> Revert | None:
     """Returns: None where a file cannot go back by itself."""
     if entry.turn:
         names = {"file": entry.path, "turn": entry.turn}
@@ -51,19 +51,19 @@ def build_undos(session: Session, place: Place) -> list[Undo]:
     return [Undo(file_id(path), path, url) for path in paths]
 
 
-def without(undos: Sequence[Undo], page: Sequence[Entry]) -> list[Undo]:
+def without(undos: Sequence[Undo], page: Sequence[ChangeEntry]) -> list[Undo]:
     """Those of files that have no card on the page to be undone at."""
     shown = {entry.path for entry in page}
     return [undo for undo in undos if undo.path not in shown]
 
 
-def _before_turn(entry: Entry) -> str:
+def _before_turn(entry: ChangeEntry) -> str:
     if entry.status == "added":
         return _("The file is removed, because it did not exist before this turn.")
     return _("The file is restored to its state before this turn.")
 
 
-def _committed(entry: Entry) -> str:
+def _committed(entry: ChangeEntry) -> str:
     match entry.status:
         case "added":
             return _("The file is removed, because it is not in the last commit.")
@@ -75,7 +75,7 @@ def _committed(entry: Entry) -> str:
     return _("The file is reset to the last commit.")
 
 
-def _lost(entry: Entry) -> str:
+def _lost(entry: ChangeEntry) -> str:
     if entry.binary or not entry.added + entry.removed:
         return _("Its current content is discarded. You can undo this until the next message.")
     return _(

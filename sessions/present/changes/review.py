@@ -14,7 +14,7 @@ from sessions.actions.reviews import viewed_digest
 from sessions.models import ReviewComment, Session
 from sessions.present.changes.entries import (
     Asked,
-    Entry,
+    ChangeEntry,
     Found,
     Source,
     entries_of_log,
@@ -31,7 +31,7 @@ from sessions.present.changes.file_diff import (
 )
 from sessions.present.changes.revert import Revert, Undo, build_revert, build_undos, without
 from sessions.present.changes.review_comments import Comments, build_comments, place_comments
-from sessions.present.changes.review_look import Look
+from sessions.present.changes.review_options import ReviewOptions
 from sessions.present.changes.spans import has_more, is_combined
 from sessions.present.changes.tree import OPEN_FILES, TreeLinks, TreeRows, build_rows
 from sessions.present.place import Place
@@ -49,7 +49,7 @@ class Person:
     viewed: frozenset[str] = frozenset()
     comments: Sequence[ReviewComment] = ()
 
-    def has_viewed(self, entry: Entry) -> bool:
+    def has_viewed(self, entry: ChangeEntry) -> bool:
         return bool(entry.digest) and viewed_digest(entry.path, entry.digest) in self.viewed
 
 
@@ -61,7 +61,7 @@ class ChangedFile:
     """
 
     id: str
-    entry: Entry
+    entry: ChangeEntry
     name: str
     folder: str
     height: str
@@ -75,7 +75,7 @@ class ChangedFile:
     diff: FileDiff | None = None
 
     @classmethod
-    def of(cls, entry: Entry, place: Place, asked: Asked) -> ChangedFile:
+    def of(cls, entry: ChangeEntry, place: Place, asked: Asked) -> ChangedFile:
         folder, slash, name = entry.path.rpartition("/")
         names, size = file_names(entry, asked), entry.added + entry.removed
         return cls(
@@ -109,7 +109,7 @@ class Changes:
     address: str
     base_url: str
     sources: list[tuple[str, str]]
-    look: Look
+    options: ReviewOptions
     look_url: str
     count: int = 0
     added: int = 0
@@ -127,7 +127,9 @@ class Changes:
     undos: list[Undo] = field(default_factory=list)
 
 
-def blank_changes(place: Place, asked: Asked, look: Look, *, error: str = "") -> Changes:
+def blank_changes(
+    place: Place, asked: Asked, options: ReviewOptions, *, error: str = ""
+) -> Changes:
     """The pane without its files."""
     base = place.url("session")
     more = {"filter": asked.filter} if asked.filter else {}
@@ -137,7 +139,7 @@ def blank_changes(place: Place, asked: Asked, look: Look, *, error: str = "") ->
         address=_address(base, asked, **more),
         base_url=base,
         sources=[(str(source.value), str(source.label)) for source in Source],
-        look=look,
+        options=options,
         look_url=place.url("review_look"),
         viewed_url=place.url("review_viewed"),
         error=error,
@@ -145,10 +147,10 @@ def blank_changes(place: Place, asked: Asked, look: Look, *, error: str = "") ->
 
 
 def build_changes(
-    session: Session, found: Found, asked: Asked, look: Look, person: Person
+    session: Session, found: Found, asked: Asked, options: ReviewOptions, person: Person
 ) -> Changes:
     place = Place.of(session)
-    blank = blank_changes(place, asked, look)
+    blank = blank_changes(place, asked, options)
     shown = matching(found.entries, asked.filter) if asked.filter else found.entries
     start = _start(shown, asked)
     page = shown[start : start + PAGE_FILES]
@@ -158,7 +160,7 @@ def build_changes(
             "count": len(found.entries) + found.rest.files,
             "added": sum(entry.added for entry in found.entries) + found.rest.additions,
             "removed": sum(entry.removed for entry in found.entries) + found.rest.deletions,
-            "files": _files(session, page, asked, look, person),
+            "files": _files(session, page, asked, options, person),
             "viewed": sum(map(person.has_viewed, found.entries)),
             "comments": build_comments(session, person.comments),
             "tree": build_tree(shown, place, asked),
@@ -186,7 +188,7 @@ def load_log(session: Session, asked: Asked) -> Found:
 
 
 def build_tree(
-    entries: Sequence[Entry], place: Place, asked: Asked, *, folder: str = ""
+    entries: Sequence[ChangeEntry], place: Place, asked: Asked, *, folder: str = ""
 ) -> TreeRows:
     """The rows of a folder, or of everything."""
     base, rows = place.url("session"), place.url("review_folder")
@@ -209,7 +211,7 @@ def _address(base: str, asked: Asked, **more: str) -> str:
     return f"{base}?{urlencode({'panel': 'changes', **asked.names, **more})}"
 
 
-def _start(entries: Sequence[Entry], asked: Asked) -> int:
+def _start(entries: Sequence[ChangeEntry], asked: Asked) -> int:
     if asked.file:
         places = (place for place, entry in enumerate(entries) if entry.path == asked.file)
         start = next(places, 0)
@@ -218,7 +220,7 @@ def _start(entries: Sequence[Entry], asked: Asked) -> int:
     return start - start % PAGE_FILES
 
 
-def _stretch(entries: Sequence[Entry], start: int, base: str, asked: Asked) -> Stretch | None:
+def _stretch(entries: Sequence[ChangeEntry], start: int, base: str, asked: Asked) -> Stretch | None:
     total = len(entries)
     if total <= PAGE_FILES:
         return None
@@ -236,18 +238,24 @@ def _stretch(entries: Sequence[Entry], start: int, base: str, asked: Asked) -> S
 
 
 def _files(
-    session: Session, page: Sequence[Entry], asked: Asked, look: Look, person: Person
+    session: Session,
+    page: Sequence[ChangeEntry],
+    asked: Asked,
+    options: ReviewOptions,
+    person: Person,
 ) -> list[ChangedFile]:
     place, files, room = Place.of(session), [], _DRAWN_ROWS
-    is_known = not look.split and has_more(session, asked)
+    is_known = not options.split and has_more(session, asked)
     undos = {undo.path: undo for undo in build_undos(session, place)}
     for index, entry in enumerate(page):
-        is_drawn = index < _DRAWN_FILES and room > 0 and not look.split and not is_combined(entry)
+        is_drawn = (
+            index < _DRAWN_FILES and room > 0 and not options.split and not is_combined(entry)
+        )
         own = [comment for comment in person.comments if comment.path == entry.path]
         placed = place_comments(own, entry.patches, place, source=asked.label)
         # Whether lines have changed or are only not in this diff shows when it comes.
         is_drawn = is_drawn and not any(comment.is_outdated for comment in placed)
-        lines = draw(entry, spaces=look.spaces) if is_drawn else []
+        lines = draw(entry, spaces=options.spaces) if is_drawn else []
         room -= len(lines)
         gaps = gap_place(entry, place, asked, split=False) if is_known else None
         file = ChangedFile.of(entry, place, asked)
@@ -257,7 +265,7 @@ def _files(
             undo=undos.get(entry.path),
             viewed=person.has_viewed(entry),
             # What is drawn follows the person's taste and comments, too.
-            stamp=f"{entry.stamp}{'s' * look.split}{'w' * (not look.spaces)}{_written(own)}",
+            stamp=f"{entry.stamp}{'s' * options.split}{'w' * (not options.spaces)}{_written(own)}",
             diff=build_diff(entry, lines, placed, split=False, gaps=gaps) if lines else None,
         )
         files.append(file)

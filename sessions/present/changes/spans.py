@@ -9,7 +9,7 @@ from opencode_web.lib.diff_html import plain_lines
 from sessions.browse.spans import SpanCounts, SpanDiff
 from sessions.changes.steps import changed_steps
 from sessions.models import Message, Session
-from sessions.present.changes.entries import Asked, Entry, Source, changing_prompts
+from sessions.present.changes.entries import Asked, ChangeEntry, Source, changing_prompts
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,18 @@ def has_more(session: Session, asked: Asked) -> bool:
     return bool(asked.git_mode) or span_of(session, asked) is not None
 
 
-def is_combined(entry: Entry) -> bool:
+def is_combined(entry: ChangeEntry) -> bool:
     """Whether one diff says what the patches of several turns say."""
     return len(entry.patches) > 1
 
 
-def is_whole(entry: Entry) -> bool:
+def is_whole(entry: ChangeEntry) -> bool:
     """Whether its one patch is all of the change: of a long one the log has the beginning."""
     changed = sum(None in (line.old, line.new) for line in plain_lines("".join(entry.patches)))
     return not is_combined(entry) and any(entry.patches) and changed == entry.added + entry.removed
 
 
-def with_counts(entries: Sequence[Entry], counts: Sequence[SpanCounts]) -> list[Entry]:
+def with_counts(entries: Sequence[ChangeEntry], counts: Sequence[SpanCounts]) -> list[ChangeEntry]:
     """The same files, with what is counted between the first and the last state."""
     rows = {row["file"]: row for row in counts}
     return [
@@ -60,7 +60,7 @@ def with_counts(entries: Sequence[Entry], counts: Sequence[SpanCounts]) -> list[
     ]
 
 
-def _counted(entry: Entry, counts: SpanCounts | None) -> Entry:
+def _counted(entry: ChangeEntry, counts: SpanCounts | None) -> ChangeEntry:
     if counts is None:
         return replace(entry, added=0, removed=0)
     return replace(
@@ -71,7 +71,7 @@ def _counted(entry: Entry, counts: SpanCounts | None) -> Entry:
     )
 
 
-def with_span(entry: Entry, wire: SpanDiff) -> Entry:
+def with_span(entry: ChangeEntry, wire: SpanDiff) -> ChangeEntry:
     """The same file with its whole change as one patch."""
     patch = wire["patch"]
     lines = list(plain_lines(patch))

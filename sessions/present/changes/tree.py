@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from sessions.present.changes.entries import Entry
+from sessions.present.changes.entries import ChangeEntry
 
 # With more files than these the folders are closed, and their rows come when they are opened.
 OPEN_FILES = 200
@@ -18,7 +18,7 @@ class TreeFile:
     """A file, in the order of the entries from `index` on."""
 
     name: str
-    entry: Entry
+    entry: ChangeEntry
     url: str
 
 
@@ -57,10 +57,12 @@ class TreeLinks:
     rows: Link
 
 
-def build_rows(entries: Sequence[Entry], links: TreeLinks, *, at: str, is_open: bool) -> TreeRows:
+def build_rows(
+    entries: Sequence[ChangeEntry], links: TreeLinks, *, at: str, is_open: bool
+) -> TreeRows:
     """The rows of the folder `at`; `entries` are those below it."""
-    own: list[Entry] = []
-    below: dict[str, list[Entry]] = {}
+    own: list[ChangeEntry] = []
+    below: dict[str, list[ChangeEntry]] = {}
     for entry in entries:
         name, slash, _ = entry.path.removeprefix(at).partition("/")
         if slash:
@@ -79,7 +81,7 @@ def build_rows(entries: Sequence[Entry], links: TreeLinks, *, at: str, is_open: 
 
 
 def _folder(
-    inside: Sequence[Entry], links: TreeLinks, *, at: str, name: str, is_open: bool
+    inside: Sequence[ChangeEntry], links: TreeLinks, *, at: str, name: str, is_open: bool
 ) -> TreeFolder:
     path = _shared_folder(inside, f"{at}{name}")
     return TreeFolder(
@@ -94,7 +96,7 @@ def _folder(
     )
 
 
-def _shared_folder(inside: Sequence[Entry], path: str) -> str:
+def _shared_folder(inside: Sequence[ChangeEntry], path: str) -> str:
     """The deepest folder that all of them are in."""
     # They are sorted: what the first and the last share, all share.
     first, last = inside[0].path.split("/")[:-1], inside[-1].path.split("/")[:-1]

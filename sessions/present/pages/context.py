@@ -53,7 +53,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ContextSlice:
     """A stretch of the bar. Units: `start` and `width` in percent of all tokens."""
 
     name: str
@@ -94,7 +94,7 @@ class BudgetView:
 class ContextView:
     session: Header
     count: Count
-    kinds: list[Kind]
+    kinds: list[ContextSlice]
     models: list[ModelUse]
     compactions: list[CompactionView]
     budget: BudgetView | None
@@ -116,7 +116,7 @@ def load_context(session: Session, reader_id: int) -> ContextView:
     )
 
 
-def _kinds(count: Count) -> list[Kind]:
+def _kinds(count: Count) -> list[ContextSlice]:
     labels = (
         ("input", _("Input"), count.input),
         ("cache-read", _("Cache read"), count.cache_read),
@@ -124,11 +124,11 @@ def _kinds(count: Count) -> list[Kind]:
         ("output", _("Output"), count.output),
         ("reasoning", _("Reasoning"), count.reasoning),
     )
-    found: list[Kind] = []
+    found: list[ContextSlice] = []
     start = 0.0
     for name, label, tokens in labels:
         width = 100 * tokens / count.total if count.total else 0.0
-        found.append(Kind(name, label, tokens, round(start, 2), round(width, 2)))
+        found.append(ContextSlice(name, label, tokens, round(start, 2), round(width, 2)))
         start += width
     return found
 

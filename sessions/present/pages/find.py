@@ -20,8 +20,8 @@ from sessions.present.place import Place
 from sessions.present.sessions import Row
 from sessions.text_search import (
     MAX_QUERY_CHARS,
-    Piece,
-    Said,
+    ExcerptPiece,
+    FoundText,
     find_said,
     find_said_in,
     words_of,
@@ -42,7 +42,7 @@ PREFIXES = {">": "commands", "#": "sessions", "@": "files"}
 
 
 @dataclass(frozen=True)
-class Entry:
+class FindEntry:
     """`act` is the id of what a script does where there is no address; `key` that of its shortcut.
 
     `pieces` are words of a conversation, below the session that they are in; `in_panel`: the page
@@ -53,7 +53,7 @@ class Entry:
     url: str
     detail: str = ""
     key: str = ""
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[ExcerptPiece] = field(default_factory=list)
     in_panel: bool = False
 
     @property
@@ -65,7 +65,7 @@ class Entry:
 class Section:
     key: str
     label: str
-    entries: list[Entry]
+    entries: list[FindEntry]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class HitHere:
     url: str
     turn: str
     part: str
-    pieces: list[Piece]
+    pieces: list[ExcerptPiece]
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,12 @@ def split_prefix(query: str) -> tuple[str, str]:
 def file_section(session: Session, paths: Iterable[str], *, is_open: bool) -> Section:
     """Files of a session's folder, each in its files pane. `is_open`: its page is the one shown."""
     pane = Addresses.of(Place.of(session))
-    entries = [Entry(path, pane.to_page(file=path), key="", in_panel=is_open) for path in paths]
+    entries = [FindEntry(path, pane.to_page(file=path), key="", in_panel=is_open) for path in paths]
     label = _("Files") if is_open else _("Files of %(project)s") % {"project": session.project.name}
     return Section("files", label, entries)
 
 
-def _fitting(pages: Iterable[Page], text: str, *, most: int = _MAX_PAGES) -> list[Entry]:
+def _fitting(pages: Iterable[Page], text: str, *, most: int = _MAX_PAGES) -> list[FindEntry]:
     if not text:
         return [_entry(page) for page in [*pages][:most]]
     rated = [(score(text, f"{page.label} {page.words}"), page) for page in pages]
@@ -165,7 +165,7 @@ def _fitting(pages: Iterable[Page], text: str, *, most: int = _MAX_PAGES) -> lis
     return [_entry(page) for _, page in fitting[:most]]
 
 
-def _settings(access: TeamAccess, text: str) -> list[Entry]:
+def _settings(access: TeamAccess, text: str) -> list[FindEntry]:
     """Those that fit; for the word itself all of them, to choose from."""
     pages, typed = settings_pages(access), text.casefold()
     names = ("settings", _("Settings").casefold())
@@ -174,11 +174,11 @@ def _settings(access: TeamAccess, text: str) -> list[Entry]:
     return _fitting(pages, text)
 
 
-def _entry(page: Page) -> Entry:
-    return Entry(page.label, page.url, key=page.key)
+def _entry(page: Page) -> FindEntry:
+    return FindEntry(page.label, page.url, key=page.key)
 
 
-def _sessions(access: TeamAccess, text: str) -> list[Entry]:
+def _sessions(access: TeamAccess, text: str) -> list[FindEntry]:
     rows = Session.objects.filter(project__team=access.team).select_related(
         "project__team", "owner"
     )
@@ -197,17 +197,17 @@ def _sessions(access: TeamAccess, text: str) -> list[Entry]:
     found = rows.in_bulk(ids)
     shown = [found[one] for one in ids if one in found]
     places = {one.pk: Place.of(one) for one in shown}
-    entries = list[Entry]()
+    entries = list[FindEntry]()
     for row in build_rows(shown):
         entries.append(_row_entry(row))
         hits = [one for one in said if one.session == row.id][:MAX_HITS]
-        entries += [Entry("", _hit_url(places[row.id], one), pieces=one.pieces) for one in hits]
+        entries += [FindEntry("", _hit_url(places[row.id], one), pieces=one.pieces) for one in hits]
     return entries
 
 
-def _row_entry(row: Row) -> Entry:
-    return Entry(row.title, row.url, f"{row.project} · {ago(row.updated)}")
+def _row_entry(row: Row) -> FindEntry:
+    return FindEntry(row.title, row.url, f"{row.project} · {ago(row.updated)}")
 
 
-def _hit_url(place: Place, said: Said) -> str:
+def _hit_url(place: Place, said: FoundText) -> str:
     return place.message_url(said.message, turn=said.prompt)

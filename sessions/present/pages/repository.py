@@ -15,7 +15,7 @@ from sessions.commands.catalog import command_problems
 from sessions.config.effective import config_data, project_config
 from sessions.config.model import Config
 from sessions.models import Project, RepositoryTrust
-from sessions.repository.brought import BroughtFile, Kind
+from sessions.repository.brought import BroughtFile, BroughtKind
 from sessions.repository.custom_tools import Described, described
 from sessions.repository.globs import forget_found
 from sessions.repository.problems import Problem
@@ -24,13 +24,13 @@ from sessions.skills import project_skills
 from tools.permissions.rules import Action
 
 _KINDS = {
-    Kind.AGENT: gettext_noop("Agent"),
-    Kind.MODE: gettext_noop("Agent"),
-    Kind.COMMAND: gettext_noop("Command"),
-    Kind.TOOL: gettext_noop("Tool"),
-    Kind.PART_OF_TOOLS: gettext_noop("Beside tools"),
-    Kind.SETTINGS: gettext_noop("Settings"),
-    Kind.TAKEN_IN: gettext_noop("Part of settings"),
+    BroughtKind.AGENT: gettext_noop("Agent"),
+    BroughtKind.MODE: gettext_noop("Agent"),
+    BroughtKind.COMMAND: gettext_noop("Command"),
+    BroughtKind.TOOL: gettext_noop("Tool"),
+    BroughtKind.PART_OF_TOOLS: gettext_noop("Beside tools"),
+    BroughtKind.SETTINGS: gettext_noop("Settings"),
+    BroughtKind.TAKEN_IN: gettext_noop("Part of settings"),
 }
 
 
@@ -77,7 +77,8 @@ def build_repository_page(project: Project) -> RepositoryPage:
         FileRow(
             path=file.path,
             kind=_(_KINDS[file.kind]),
-            is_named=file.kind in (Kind.AGENT, Kind.MODE, Kind.COMMAND, Kind.TOOL),
+            is_named=file.kind
+            in (BroughtKind.AGENT, BroughtKind.MODE, BroughtKind.COMMAND, BroughtKind.TOOL),
             name=file.name,
             would=list(_would(file, found.get(file.path), config, waiting)),
             state=_state(trusted.get(file.path), file.digest) if row else "",
@@ -127,16 +128,16 @@ def _would(
     file: BroughtFile, agent: AgentFile | None, config: Config, waiting: Iterable[Ignored]
 ) -> Iterator[str]:
     match file.kind:
-        case Kind.SETTINGS:
+        case BroughtKind.SETTINGS:
             yield from _would_set(file, config, waiting)
-        case Kind.TOOL:
+        case BroughtKind.TOOL:
             yield _(
                 "be offered to agents and run in the sandbox, with permission requests under its "
                 "own name"
             )
-        case Kind.COMMAND:
+        case BroughtKind.COMMAND:
             yield _("run its shell parts in the sandbox, under the rules for bash")
-        case Kind.AGENT | Kind.MODE if agent is not None:
+        case BroughtKind.AGENT | BroughtKind.MODE if agent is not None:
             known = load_agents(config).get(agent.name)
             if known is not None and known.native:
                 yield _("change the built-in agent %(names)s") % {"names": agent.name}

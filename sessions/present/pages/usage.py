@@ -52,7 +52,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Line:
+class UsageLine:
     """A row of a table; `share` of the cost, or of the tokens where nothing had a price."""
 
     label: str
@@ -66,7 +66,7 @@ class Line:
 class Table:
     id: str
     title: str
-    lines: list[Line]
+    lines: list[UsageLine]
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _tables(
     *,
     for_all: bool,
 ) -> list[Table]:
-    def lines(name: str, *columns: str) -> list[Line]:
+    def lines(name: str, *columns: str) -> list[UsageLine]:
         return [_line(names, kept, total, name, key, used) for key, used in by(entries, *columns)]
 
     members = [Table("members", _("By member"), lines("member", "user"))] if for_all else []
@@ -175,7 +175,7 @@ def _tables(
 
 def _line(
     names: Names, kept: dict[str, str], total: Used, name: str, key: tuple[Any, ...], used: Used
-) -> Line:
+) -> UsageLine:
     match name:
         case "member":
             label, note, value = names.person(key[0]), names.email(key[0]), str(key[0] or GONE)
@@ -183,7 +183,7 @@ def _line(
             label, note, value = model_name(*key), "", f"{key[0]}/{key[1]}"
         case _:
             label, note, value = names.project(key[0]), "", key[0]
-    return Line(label, note, _query({**kept, name: value}), used, _share(used, total))
+    return UsageLine(label, note, _query({**kept, name: value}), used, _share(used, total))
 
 
 def _share(used: Used, total: Used) -> int:

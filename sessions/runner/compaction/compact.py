@@ -50,7 +50,7 @@ from sessions.runner.log.answers import new_answer, ref_of
 from sessions.runner.log.fallback import choose_model, say_skipped
 from sessions.runner.log.funds import fund_turn
 from sessions.runner.log.history import Prompted
-from sessions.runner.log.model_history import Entry, History, load_history, newest_compaction
+from sessions.runner.log.model_history import History, HistoryEntry, load_history, newest_compaction
 from sessions.runner.log.settle import now_ms
 from sessions.runner.log.steps import ProviderTurn, Summary
 
@@ -280,6 +280,6 @@ def _opened_by(history: History) -> str | None:
     return next(prompts, None)
 
 
-def _size(entry: Entry, ref: ModelRef, room: int | None) -> Size:
+def _size(entry: HistoryEntry, ref: ModelRef, room: int | None) -> Size:
     tokens = sum(estimate_message(message) for message in entry.to_messages(ref, room))
     return Size(tokens, entry.is_prompt)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from pydantic import TypeAdapter
 
 from sessions.agents.texts import family_of, read_text
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import ContextInputs, Source
 
 
-def _observe(place: Place, _known: str | None) -> str:
-    family = family_of(place.api_model, provider_id=place.provider_id)
-    return place.agent.prompt or read_text(family)
+def _observe(inputs: ContextInputs, _known: str | None) -> str:
+    family = family_of(inputs.api_model, provider_id=inputs.provider_id)
+    return inputs.agent.prompt or read_text(family)
 
 
 def _update(_old: str, new: str) -> str:

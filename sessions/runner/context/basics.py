@@ -5,10 +5,10 @@ from __future__ import annotations
 from pydantic import TypeAdapter
 
 from sessions.agents.texts import read_text
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import ContextInputs, Source
 
 
-def _observe(_place: Place, _known: str | None) -> str:
+def _observe(_place: ContextInputs, _known: str | None) -> str:
     return read_text("basics")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from sessions.repository.globs import find_files
 from sessions.repository.reading import Unavailable, folders_upward, read_instructions
 from sessions.runner.context.documents import Document, Documents, bound, document_source
-from sessions.runner.context.source import Place
+from sessions.runner.context.source import ContextInputs
 
 MAX_FILES = 32
 _INTRO = (
@@ -21,12 +21,12 @@ _INTRO = (
 )
 
 
-def _observe(place: Place, known: Documents | None) -> Documents | None:
+def _observe(inputs: ContextInputs, known: Documents | None) -> Documents | None:
     earlier = {document.origin: document for document in known or ()}
     documents = []
-    for path in list(dict.fromkeys(_paths(place)))[:MAX_FILES]:
+    for path in list(dict.fromkeys(_paths(inputs)))[:MAX_FILES]:
         try:
-            text = read_instructions(place.worktree, path)
+            text = read_instructions(inputs.worktree, path)
         except Unavailable:
             documents += [earlier[str(path)]] if str(path) in earlier else []
             continue
@@ -35,14 +35,14 @@ def _observe(place: Place, known: Documents | None) -> Documents | None:
     return bound(documents)
 
 
-def _paths(place: Place) -> Iterator[Path]:
-    for item in place.config.instructions:
+def _paths(inputs: ContextInputs) -> Iterator[Path]:
+    for item in inputs.config.instructions:
         if is_address(item) or item.startswith("~"):
             continue
         if item.startswith("/"):
             yield Path(item)
             continue
-        for folder in folders_upward(place.directory, place.worktree):
+        for folder in folders_upward(inputs.directory, inputs.worktree):
             if any(sign in item for sign in "*?["):
                 yield from find_files(folder, item)
             else:

@@ -6,11 +6,11 @@ from datetime import date
 
 from pydantic import TypeAdapter
 
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import ContextInputs, Source
 
 
-def _observe(place: Place, _known: date | None) -> date:
-    return place.today
+def _observe(inputs: ContextInputs, _known: date | None) -> date:
+    return inputs.today
 
 
 def _render(day: date) -> str:

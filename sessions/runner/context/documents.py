@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from opencode_web.lib.marks import defuse
 from sessions.events.messages import Frozen
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import ContextInputs, Source
 
 MAX_TOTAL_CHARS = 128 * 1024
 # Comparing takes time that grows faster than the text, and the text is anybody's.
@@ -57,13 +57,13 @@ def render(document: Document) -> str:
 
 
 def document_source(
-    key: str, intro: str, observe: Callable[[Place, Documents | None], Documents | None]
+    key: str, intro: str, observe: Callable[[ContextInputs, Documents | None], Documents | None]
 ) -> Source[Documents]:
     """A source whose value is documents. `intro` says whose they are and what they count."""
 
-    def masked(place: Place, known: Documents | None) -> Documents | None:
-        found = observe(place, known)
-        if not found or not (redactor := place.redactor()):
+    def masked(inputs: ContextInputs, known: Documents | None) -> Documents | None:
+        found = observe(inputs, known)
+        if not found or not (redactor := inputs.redactor()):
             return found
         return [one.model_copy(update={"text": redactor.text(one.text)}) for one in found]
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from sessions.events.messages import Frozen
 from sessions.repository.reading import Unavailable
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import ContextInputs, Source
 
 
 class Environment(Frozen):
@@ -22,17 +22,17 @@ class Environment(Frozen):
     network: str = "none"
 
 
-def _observe(place: Place, _known: Environment | None) -> Environment:
+def _observe(inputs: ContextInputs, _known: Environment | None) -> Environment:
     try:
-        is_git = (place.worktree / ".git").exists()
+        is_git = (inputs.worktree / ".git").exists()
     except OSError as exc:
-        raise Unavailable(str(place.worktree)) from exc
+        raise Unavailable(str(inputs.worktree)) from exc
     return Environment(
-        project=place.project,
-        directory=str(place.directory),
-        worktree=str(place.worktree),
+        project=inputs.project,
+        directory=str(inputs.directory),
+        worktree=str(inputs.worktree),
         is_git=is_git,
-        network=place.network,
+        network=inputs.network,
     )
 
 

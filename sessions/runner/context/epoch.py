@@ -1,6 +1,6 @@
 """Context Epochs: what the model of a session was told, kept so that every request repeats it.
 
-    context = prepare_context(session, place)
+    context = prepare_context(session, inputs)
     append(session, [*context.events, …])
 
 An epoch's baseline is rendered once and stored. At each safe boundary the sources are observed and
@@ -30,15 +30,15 @@ from sessions.runner.context.registry import (
     render_baseline,
     render_changes,
 )
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import ContextInputs, Source
 
 # All messages of an epoch together. Beyond it a fresh baseline costs less than going on.
-MAX_TOLD_CHARS = 96 * 1024
+MAX_UPDATE_CHARS = 96 * 1024
 _EPOCH = CompiledQuery(lambda session_id: ContextEpoch.objects.filter(session=session_id), str)
 
 
 @dataclass(frozen=True)
-class Told:
+class ContextUpdate:
     """A Mid-Conversation System Message. `seq` is its place among the messages of the session."""
 
     seq: int
@@ -47,21 +47,21 @@ class Told:
 
 @dataclass(frozen=True)
 class Context:
-    """What a request tells beside the conversation.
+    """What a request contains besides the conversation.
 
     `events` is what is new about it; they must be the first that are appended to the session now.
     `missing` are pages that have to be fetched first; the rest then says nothing.
     """
 
     system: tuple[str, ...]
-    told: tuple[Told, ...]
+    updates: tuple[ContextUpdate, ...]
     events: tuple[SessionEvent, ...]
     missing: tuple[str, ...] = ()
 
 
 def prepare_context(
     session: Session,
-    place: Place,
+    inputs: ContextInputs,
     *,
     sources: Sequence[Source[Any]] = SOURCES,
     fetches: bool = True,
@@ -72,26 +72,26 @@ def prepare_context(
     """
     row = _EPOCH.first(session.pk)
     holds = row is not None and not row.ended
-    missing = missing_pages(place, row.snapshot if row is not None and holds else {})
+    missing = missing_pages(inputs, row.snapshot if row is not None and holds else {})
     if missing and fetches:
         return Context((), (), (), missing=tuple(missing))
     if row is None or not holds:
-        return _begin(place, cast(EpochReason, row.ended) if row is not None else "start", sources)
+        return _begin(inputs, cast(EpochReason, row.ended) if row is not None else "start", sources)
     try:
-        return _go_on(session, row, place, sources)
+        return _go_on(session, row, inputs, sources)
     except Incompatible as exc:
-        return _begin(place, "move" if exc.moved else "incompatible", sources)
+        return _begin(inputs, "move" if exc.moved else "incompatible", sources)
 
 
 def _go_on(
-    session: Session, row: ContextEpoch, place: Place, sources: Sequence[Source[Any]]
+    session: Session, row: ContextEpoch, inputs: ContextInputs, sources: Sequence[Source[Any]]
 ) -> Context:
-    values = observe(place, row.snapshot, sources=sources)
+    values = observe(inputs, row.snapshot, sources=sources)
     text = render_changes(row.snapshot, values, sources=sources)
-    told = tuple(Told(one["seq"], one["text"]) for one in row.updates if one["text"])
+    updates = tuple(ContextUpdate(one["seq"], one["text"]) for one in row.updates if one["text"])
     if values == row.snapshot:
-        return Context(tuple(row.baseline), told, ())
-    if sum(len(one.text) for one in told) + len(text) > MAX_TOLD_CHARS:
+        return Context(tuple(row.baseline), updates, ())
+    if sum(len(one.text) for one in updates) + len(text) > MAX_UPDATE_CHARS:
         return _start("length", values, sources)
     event = ContextUpdated(
         id=new_id("msg"),
@@ -100,12 +100,12 @@ def _go_on(
         removed=sorted(row.snapshot.keys() - values.keys()),
     )
     # It is the next entry of the log, so it stands behind all messages that there are.
-    newest = (Told(session.seq + 1, text),) if text else ()
-    return Context(tuple(row.baseline), (*told, *newest), (event,))
+    newest = (ContextUpdate(session.seq + 1, text),) if text else ()
+    return Context(tuple(row.baseline), (*updates, *newest), (event,))
 
 
-def _begin(place: Place, reason: EpochReason, sources: Sequence[Source[Any]]) -> Context:
-    return _start(reason, observe(place, {}, sources=sources), sources)
+def _begin(inputs: ContextInputs, reason: EpochReason, sources: Sequence[Source[Any]]) -> Context:
+    return _start(reason, observe(inputs, {}, sources=sources), sources)
 
 
 def _start(reason: EpochReason, values: JsonObject, sources: Sequence[Source[Any]]) -> Context:

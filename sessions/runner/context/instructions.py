@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sessions.repository.reading import Unavailable, folders_upward, read_instructions
 from sessions.runner.context.documents import Document, Documents, bound, document_source
-from sessions.runner.context.source import Place
+from sessions.runner.context.source import ContextInputs
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
 _INTRO = (
@@ -20,13 +20,13 @@ _INTRO = (
 )
 
 
-def _observe(place: Place, known: Documents | None) -> Documents | None:
+def _observe(inputs: ContextInputs, known: Documents | None) -> Documents | None:
     earlier = {document.origin: document for document in known or ()}
     for name in NAMES:
         found = [
             document
-            for folder in folders_upward(place.directory, place.worktree)
-            if (document := _read(place.worktree, folder / name, earlier)) is not None
+            for folder in folders_upward(inputs.directory, inputs.worktree)
+            if (document := _read(inputs.worktree, folder / name, earlier)) is not None
         ]
         if found:
             return bound(found)

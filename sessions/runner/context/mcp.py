@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sessions.runner.context.documents import Document, Documents, bound, document_source
-from sessions.runner.context.source import Place
+from sessions.runner.context.source import ContextInputs
 
 _INTRO = (
     "Tools come from servers as well, and these say how they are to be used. Whoever runs a server "
@@ -11,8 +11,8 @@ _INTRO = (
 )
 
 
-def _observe(place: Place, _known: Documents | None) -> Documents | None:
-    words = sorted(place.servers(), key=lambda one: one.server)
+def _observe(inputs: ContextInputs, _known: Documents | None) -> Documents | None:
+    words = sorted(inputs.servers(), key=lambda one: one.server)
     return bound([Document(origin=f"MCP server {one.server}", text=one.text) for one in words])
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from pydantic import TypeAdapter
 
 from sessions.agents.texts import read_text
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import ContextInputs, Source
 
 
-def _observe(place: Place, _known: str | None) -> str | None:
+def _observe(inputs: ContextInputs, _known: str | None) -> str | None:
     """Returns: where the plan is to be written, None while there is none to be made."""
-    return place.plan_path if place.agent.name == "plan" else None
+    return inputs.plan_path if inputs.agent.name == "plan" else None
 
 
 def _text(path: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import TypeAdapter
 
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import ContextInputs, Source
 
 
-def _observe(place: Place, _known: str | None) -> str | None:
-    return place.prompt_system.strip() or None
+def _observe(inputs: ContextInputs, _known: str | None) -> str | None:
+    return inputs.prompt_system.strip() or None
 
 
 def _render(text: str) -> str:

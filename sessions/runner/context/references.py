@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from opencode_web.lib.json import JsonValue
 from sessions.events.messages import Frozen
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import ContextInputs, Source
 
 _INTRO = "Named in the settings as worth knowing of:"
 
@@ -27,8 +27,8 @@ class Reference(Frozen):
 References = list[Reference]
 
 
-def _observe(place: Place, _known: References | None) -> References | None:
-    given = {**place.config.reference, **place.config.references}
+def _observe(inputs: ContextInputs, _known: References | None) -> References | None:
+    given = {**inputs.config.reference, **inputs.config.references}
     found = [_read(name, value) for name, value in sorted(given.items())]
     return [reference for reference in found if reference is not None] or None
 

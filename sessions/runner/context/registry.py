@@ -25,7 +25,7 @@ from sessions.runner.context import (
     remote,
     skills,
 )
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import ContextInputs, Source
 
 # Any: each source has its own type of value.
 SOURCES: tuple[Source[Any], ...] = (
@@ -61,7 +61,7 @@ class Incompatible(Exception):
 
 
 def observe(
-    place: Place, snapshot: JsonObject, *, sources: Sequence[Source[Any]] = SOURCES
+    inputs: ContextInputs, snapshot: JsonObject, *, sources: Sequence[Source[Any]] = SOURCES
 ) -> JsonObject:
     """Returns: the value of each source that has something to tell, by key.
 
@@ -73,7 +73,7 @@ def observe(
     for source in sources:
         known = _load(source, snapshot) if source.key in snapshot else None
         try:
-            value = source.observe(place, known)
+            value = source.observe(inputs, known)
         except Unavailable:
             value = known
         if value is None:
@@ -86,14 +86,14 @@ def observe(
     return values
 
 
-def missing_pages(place: Place, snapshot: JsonObject) -> list[str]:
-    """Returns: addresses to fetch (`remote.fetch_pages`) before this place is observed."""
+def missing_pages(inputs: ContextInputs, snapshot: JsonObject) -> list[str]:
+    """Returns: addresses to fetch (`remote.fetch_pages`) before these inputs are observed."""
     key = remote.SOURCE.key
     try:
         known = _load(remote.SOURCE, snapshot) if key in snapshot else None
     except Incompatible:
         known = None
-    return remote.wanted(place, known)
+    return remote.wanted(inputs, known)
 
 
 def _load(source: Source[Any], snapshot: JsonObject) -> Any:  # the source's own type

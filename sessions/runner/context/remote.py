@@ -27,7 +27,7 @@ from sessions.runner.context.documents import (
     bound,
     document_source,
 )
-from sessions.runner.context.source import Place
+from sessions.runner.context.source import ContextInputs
 
 logger = logging.getLogger(__name__)
 
@@ -46,17 +46,17 @@ _fetched: OrderedDict[str, tuple[float, str | None]] = OrderedDict()
 _lock = threading.Lock()
 
 
-def _addresses(place: Place) -> list[str]:
-    return [item for item in place.config.instructions if is_address(item)][:MAX_PAGES]
+def _addresses(inputs: ContextInputs) -> list[str]:
+    return [item for item in inputs.config.instructions if is_address(item)][:MAX_PAGES]
 
 
-def wanted(place: Place, known: Documents | None) -> list[str]:
+def wanted(inputs: ContextInputs, known: Documents | None) -> list[str]:
     """Returns: the addresses that nothing is known of yet, in the epoch or by a fresh attempt."""
     told = {document.origin for document in known or ()}
     now = time.monotonic()
     with _lock:
         fresh = {url for url, (at, _) in _fetched.items() if now - at < FRESH_S}
-    return [url for url in _addresses(place) if url not in told and url not in fresh]
+    return [url for url in _addresses(inputs) if url not in told and url not in fresh]
 
 
 async def fetch_pages(urls: Sequence[str]) -> None:
@@ -86,10 +86,10 @@ async def _fetch(url: str) -> str | None:
     return clean_text(text) + note
 
 
-def _observe(place: Place, known: Documents | None) -> Documents | None:
+def _observe(inputs: ContextInputs, known: Documents | None) -> Documents | None:
     told = {document.origin: document for document in known or ()}
     documents = []
-    for url in _addresses(place):
+    for url in _addresses(inputs):
         with _lock:
             _, text = _fetched.get(url, (0.0, None))
         if url in told:

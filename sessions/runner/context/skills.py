@@ -6,7 +6,7 @@ from pydantic import TypeAdapter
 
 from sessions.events.messages import Frozen
 from sessions.repository.skills import load_skills
-from sessions.runner.context.source import Place, Source
+from sessions.runner.context.source import ContextInputs, Source
 from tools.permissions.rules import Action, evaluate, is_hidden
 from tools.redaction import NO_SECRETS
 
@@ -29,11 +29,11 @@ class Listed(Frozen):
 Skills = list[Listed]
 
 
-def _observe(place: Place, known: Skills | None) -> Skills | None:
+def _observe(inputs: ContextInputs, known: Skills | None) -> Skills | None:
     found = load_skills(
-        place.worktree, place.directory, paths=place.config.skills.paths, team=place.team_skills
+        inputs.worktree, inputs.directory, paths=inputs.config.skills.paths, team=inputs.team_skills
     )
-    redactor = place.redactor() if found.skills else NO_SECRETS
+    redactor = inputs.redactor() if found.skills else NO_SECRETS
     listed = [
         Listed(
             name=skill.name,
@@ -51,10 +51,12 @@ def _observe(place: Place, known: Skills | None) -> Skills | None:
     ]
     if not listed:
         return None
-    if is_hidden("skill", place.ruleset):
+    if is_hidden("skill", inputs.ruleset):
         return None
     allowed = [
-        skill for skill in listed if evaluate("skill", skill.name, place.ruleset) is not Action.DENY
+        skill
+        for skill in listed
+        if evaluate("skill", skill.name, inputs.ruleset) is not Action.DENY
     ]
     return sorted(allowed, key=lambda skill: skill.name) or None
 

@@ -20,8 +20,8 @@ V = TypeVar("V")
 
 
 @dataclass(frozen=True)
-class Place:
-    """What the sources of a session observe at one safe boundary."""
+class ContextInputs:
+    """What the sources of a session can observe at one safe boundary."""
 
     project: str
     # Where the session works, and the root of the worktree that this lies in.
@@ -50,14 +50,14 @@ class Place:
 class Source(Generic[V]):
     """One Context Source. The renderers must be pure; their texts are stored and sent as they are.
 
-    `observe` gets the place and the value that the model knows.
+    `observe` gets the inputs and the value that the model knows.
     Returns: None when there is nothing to tell. Raises: Unavailable.
     """
 
     # `core/<name>` for ours, `custom/<name>` for others. Also the place in the order.
     key: str
     type: TypeAdapter[V]
-    observe: Callable[[Place, V | None], V | None]
+    observe: Callable[[ContextInputs, V | None], V | None]
     baseline: Callable[[V], str]
     update: Callable[[V, V], str]
     # Of the value that was there. An empty text says nothing.

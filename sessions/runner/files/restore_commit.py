@@ -7,13 +7,13 @@ import asyncio
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from sessions.browse.changes import LITERAL_NAMES, head_of
-from sessions.browse.place import Where, open_place
+from sessions.browse.file_scope import Where, open_scope
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.git.snapshot_files import MAX_FILE_BYTES
 from sessions.git.snapshots import SnapshotError, Snapshots
 from sessions.models import Session
 from sessions.runner.files.restore_plan import Entries, Plan
-from tools.files.put_back import Entry, NotPutBack, read_entry
+from tools.files.put_back import NotPutBack, TreeEntry, read_entry
 
 _LINK, _SUBMODULE = "120000", "160000"
 
@@ -52,8 +52,8 @@ async def plan_last_commit(
     """
     wanted = Entries()
     try:
-        place = await in_db(open_place, Where.of_session(session, cautious=False))
-        repository = await place.repository()
+        scope = await in_db(open_scope, Where.of_session(session, cautious=False))
+        repository = await scope.repository()
         commit = await head_of(repository)
         for name in names:
             wanted[_path(name)] = await _committed(repository, commit, name, snapshots)
@@ -66,7 +66,7 @@ async def plan_last_commit(
 
 async def _committed(
     repository: Repository, commit: str, name: str, snapshots: Snapshots
-) -> Entry | None:
+) -> TreeEntry | None:
     """Raises: CheckoutError; SnapshotError."""
     listed = await repository.ask("ls-tree", "-z", commit, "--", name, extra=LITERAL_NAMES)
     if not listed:
@@ -77,7 +77,7 @@ async def _committed(
     # As a checkout would write it: with the line ends that .gitattributes name.
     how = ("blob",) if mode == _LINK else ("--filters",)
     said = await repository.ask("cat-file", *how, f"{commit}:{name}")
-    return Entry(mode, await snapshots.keep(said.encode("utf-8", "surrogateescape")))
+    return TreeEntry(mode, await snapshots.keep(said.encode("utf-8", "surrogateescape")))
 
 
 async def _unstage(repository: Repository, commit: str, names: list[str]) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from sessions.changes.steps import ChangedStep
 from sessions.events.removal import Restored
 from sessions.git.snapshots import Snapshots
-from tools.files.put_back import Entry
+from tools.files.put_back import TreeEntry
 
-Entries = dict[bytes, Entry | None]
+Entries = dict[bytes, TreeEntry | None]
 
 
 @dataclass(frozen=True)

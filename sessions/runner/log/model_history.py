@@ -46,7 +46,7 @@ from sessions.events.parts import (
 from sessions.events.reasons import TurnReason
 from sessions.models import Compaction, Part, Session
 from sessions.models import Message as Row
-from sessions.runner.context.epoch import Told
+from sessions.runner.context.epoch import ContextUpdate
 from sessions.runner.log.long_texts import shown_texts
 from sessions.runner.log.refused_files import key_of
 
@@ -86,7 +86,7 @@ _PARTS = CompiledQuery(
 
 
 @dataclass(frozen=True)
-class Entry:
+class HistoryEntry:
     """A message of the history with its parts."""
 
     row: Row
@@ -120,8 +120,8 @@ class History:
     """
 
     compaction: Compaction | None
-    compacted: tuple[Entry, ...]
-    entries: list[Entry]
+    compacted: tuple[HistoryEntry, ...]
+    entries: list[HistoryEntry]
 
     @property
     def summary(self) -> str:
@@ -147,11 +147,11 @@ def load_history(session: Session, *, before: int | None = None) -> History:
     parts: dict[str, list[AnyPart]] = defaultdict(list)
     for row in _PARTS.all(*span):
         parts[row.message_id].append(PART.validate_python(row.data))
-    pair: dict[str, Entry] = {}
-    entries: list[Entry] = []
+    pair: dict[str, HistoryEntry] = {}
+    entries: list[HistoryEntry] = []
     own_ids = (compaction.message_id, compaction.summary_id) if compaction else ()
     for message in _MESSAGES.all(*span):
-        entry = Entry(message, parts[message.pk])
+        entry = HistoryEntry(message, parts[message.pk])
         if message.pk in own_ids:
             pair[message.pk] = entry
         elif not _is_of_compaction(entry):
@@ -160,15 +160,15 @@ def load_history(session: Session, *, before: int | None = None) -> History:
     return History(compaction, compacted, _lightened(compaction, compacted, entries))
 
 
-def _is_of_compaction(entry: Entry) -> bool:
+def _is_of_compaction(entry: HistoryEntry) -> bool:
     if entry.is_prompt:
         return any(isinstance(part, CompactionPart) for part in entry.parts)
     return entry.row.data.get("summary") is True
 
 
 def _lightened(
-    compaction: Compaction | None, compacted: Sequence[Entry], entries: list[Entry]
-) -> list[Entry]:
+    compaction: Compaction | None, compacted: Sequence[HistoryEntry], entries: list[HistoryEntry]
+) -> list[HistoryEntry]:
     asked = [part for entry in compacted[:1] for part in entry.parts]
     if compaction is None or not any(
         isinstance(part, CompactionPart) and part.overflow for part in asked
@@ -178,15 +178,19 @@ def _lightened(
 
 
 def build_messages(
-    session: Session, ref: ModelRef, told: Sequence[Told] = (), *, room: int | None = None
+    session: Session,
+    ref: ModelRef,
+    updates: Sequence[ContextUpdate] = (),
+    *,
+    room: int | None = None,
 ) -> tuple[Message, ...]:
     """Returns: the history in order, as the model `ref` may read it.
 
-    `told` is put in where it was told. `room` as in `Entry.to_messages`.
+    `updates` are inserted where they were first sent. `room` as in `HistoryEntry.to_messages`.
     """
     history = load_history(session)
     messages: list[Message] = []
-    ahead = list(told)
+    ahead = list(updates)
     for entry in (*history.compacted, *history.entries):
         while ahead and ahead[0].seq < entry.row.seq:
             messages.append(SystemMessage(ahead.pop(0).text))

@@ -23,7 +23,7 @@ from sessions.config.model import Config
 from sessions.mcp.servers import RESERVED
 from sessions.models import Session, ToolDescription
 from sessions.output_format import read_format
-from sessions.repository.brought import Brought, Kind, read_brought
+from sessions.repository.brought import Brought, BroughtKind, read_brought
 from sessions.repository.custom_tools import CustomTool, described, offered_by
 from sessions.rules.in_force import Setup
 from sessions.runner.log.steps import ToolDescriptions
@@ -146,7 +146,7 @@ async def describe_tools(step: ToolDescriptions) -> None:
     tools: list[JsonValue] = []
     problems: list[JsonValue] = []
     taken: set[str] = set()
-    for file in brought.of(Kind.TOOL):
+    for file in brought.of(BroughtKind.TOOL):
         try:
             found = await custom.describe(sandbox, folder / file.path, cwd=folder)
         except ToolError as exc:

@@ -19,7 +19,7 @@ from sessions.plan_file import plan_path
 from sessions.rules.in_force import Setup
 from sessions.runner.compaction.context_window import usable_tokens
 from sessions.runner.context.epoch import Context
-from sessions.runner.context.source import Place
+from sessions.runner.context.source import ContextInputs
 from sessions.runner.log.model_history import build_messages
 from sessions.runner.offers.custom_tools import offered_custom
 from sessions.runner.offers.mcp_tools import offered_mcp
@@ -30,10 +30,12 @@ from tools.permissions.rules import Action, evaluate
 from tools.registry import all_tools, offered_tools
 
 
-def place_of(session: Session, prompt: UserMessage, *, setup: Setup, model: ResolvedModel) -> Place:
+def context_inputs(
+    session: Session, prompt: UserMessage, *, setup: Setup, model: ResolvedModel
+) -> ContextInputs:
     """What the Context Sources of this session observe now."""
     config, ruleset = setup.config, setup.ruleset
-    return Place(
+    return ContextInputs(
         project=session.project.name,
         directory=Path(session.directory),
         worktree=Path(session.worktree),
@@ -73,7 +75,7 @@ def build_request(
         model=model,
         system=context.system,
         messages=build_messages(
-            session, model.ref, context.told, room=usable_tokens(model.limit, config.compaction)
+            session, model.ref, context.updates, room=usable_tokens(model.limit, config.compaction)
         ),
         tools=tuple(
             ToolDefinition(tool.name, _described(tool, setup), tool.schema()) for tool in tools

@@ -41,7 +41,7 @@ from sessions.runner.log.steps import (
 )
 from sessions.runner.offers.custom_tools import descriptions_wanted
 from sessions.runner.offers.mcp_tools import listing_wanted
-from sessions.runner.turn.request import build_request, place_of
+from sessions.runner.turn.request import build_request, context_inputs
 from sessions.runner.turn.step_limit import end_with_text, is_last_step
 from sessions.runner.turn.structured import wanted_output, with_output_tool
 
@@ -81,8 +81,8 @@ def start_turn(
     model = with_options(chosen.model, agent.options)
     if again is None and (step := _needed_first(session, config)) is not None:
         return step
-    place = place_of(session, prompt.info, setup=setup, model=model)
-    context = prepare_context(session, place, fetches=again is None)
+    inputs = context_inputs(session, prompt.info, setup=setup, model=model)
+    context = prepare_context(session, inputs, fetches=again is None)
     if context.missing:
         # No transaction may wait for the network.
         return PageFetch(context.missing)
@@ -95,7 +95,7 @@ def start_turn(
         compaction = room_for(session, prompt, model, setup, used=used)
         if compaction is not None:
             return compaction
-        context = prepare_context(session, place)
+        context = prepare_context(session, inputs)
         request = build_request(session, setup=setup, model=model, context=context)
     turn = _begin(session, prompt, setup, request, context, again=again)
     say_skipped(session, turn.info, chosen)

@@ -46,7 +46,7 @@ def a_request(model: m.ResolvedModel, *messages: m.Message | str, **fields: Any)
 
 
 @dataclass
-class Said:
+class Reply:
     parts: list[m.AssistantContent] = field(default_factory=list)
     end: e.Finished | e.Failed | None = None
 
@@ -73,8 +73,8 @@ class Said:
         return self.end
 
 
-async def ask(request: m.ProviderRequest, transport: httpx.AsyncBaseTransport) -> Said:
-    said, text, thought = Said(), "", ""
+async def ask(request: m.ProviderRequest, transport: httpx.AsyncBaseTransport) -> Reply:
+    said, text, thought = Reply(), "", ""
     async with aclosing(llm.stream(request, transport)) as events:
         async for event in events:
             assert said.end is None
@@ -97,7 +97,7 @@ async def ask(request: m.ProviderRequest, transport: httpx.AsyncBaseTransport) -
     return said
 
 
-def after(request: Any, said: Said, *messages: m.Message) -> Any:
+def after(request: Any, said: Reply, *messages: m.Message) -> Any:
     return replace(request, messages=(*request.messages, said.message, *messages))
 
 

@@ -17,8 +17,8 @@ from opencode_web.lib.db import in_db
 from sessions.access import access_project
 from sessions.actions.secrets import set_secret
 from sessions.browse.ask import browse
+from sessions.browse.file_scope import Where
 from sessions.browse.operations import DIFF_SPAN, TEXT_OF_SPAN
-from sessions.browse.place import Where
 from sessions.git.snapshots import Snapshots
 from sessions.models import Project, Session
 from sessions.present.pages.export import export_pieces

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.commands.template import (
-    Piece,
+    TemplatePiece,
     fill,
     mentions,
     parse_line,
@@ -50,9 +50,9 @@ def test_arguments_are_filled_in(template: str, arguments: str, text: str) -> No
 def test_shell_parts_are_the_templates_alone() -> None:
     pieces = fill("Log: !`git log $1`\n$ARGUMENTS", "main !`rm -rf x`")
     assert pieces == [
-        Piece("Log: "),
-        Piece("git log main !`rm -rf x`", is_shell=True),
-        Piece("\nmain !`rm -rf x`"),
+        TemplatePiece("Log: "),
+        TemplatePiece("git log main !`rm -rf x`", is_shell=True),
+        TemplatePiece("\nmain !`rm -rf x`"),
     ]
 
 

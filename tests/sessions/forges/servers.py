@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
-from sessions.forges.adapter import Kind
+from sessions.forges.adapter import ForgeKind
 from tests.web_server import answer, serve_any
 
 TOKEN = "glpat-0123456789abcdef"
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 class FakeForge:
     """One repository with its pull requests. `then` answers in place of the next requests."""
 
-    kind: Kind
+    kind: ForgeKind
     path: str = "acme/till"
     token: str = TOKEN
     base: str = ""
@@ -59,7 +59,7 @@ class FakeForge:
             return 401, {"message": "401 Unauthorized"}
         parts = urlsplit(path)
         root = urlsplit(self.api).path
-        if self.kind is Kind.GITLAB:
+        if self.kind is ForgeKind.GITLAB:
             root += f"/projects/{quote(self.path, safe='')}/merge_requests"
         else:
             root += f"/repos/{self.path}"
@@ -72,13 +72,13 @@ class FakeForge:
         )
 
     def _is_signed(self, headers: dict[str, str]) -> bool:
-        if self.kind is Kind.GITLAB:
+        if self.kind is ForgeKind.GITLAB:
             return headers.get("private-token") == self.token
-        word = "Bearer" if self.kind is Kind.GITHUB else "token"
+        word = "Bearer" if self.kind is ForgeKind.GITHUB else "token"
         return headers.get("authorization") == f"{word} {self.token}"
 
     def _find(self, number: str) -> Json | None:
-        key = "iid" if self.kind is Kind.GITLAB else "number"
+        key = "iid" if self.kind is ForgeKind.GITLAB else "number"
         return next((one for one in self.pulls if str(one[key]) == number), None)
 
     def _open(self, head: str) -> list[Json]:
@@ -181,7 +181,7 @@ class FakeForge:
         """Somebody merges or closes it on the forge."""
         one = self._find(str(number))
         assert one is not None
-        if self.kind is Kind.GITLAB:
+        if self.kind is ForgeKind.GITLAB:
             one["state"] = "merged" if merged else "closed"
         else:
             one["state"] = "closed"
@@ -194,7 +194,7 @@ def _head(one: Json) -> str:
 
 
 @contextmanager
-def forge(kind: Kind, **more: Any) -> Iterator[FakeForge]:
+def forge(kind: ForgeKind, **more: Any) -> Iterator[FakeForge]:
     made = FakeForge(kind, **more)
     with serve_any(made.take) as made.base:
         yield made

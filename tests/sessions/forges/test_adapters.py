@@ -4,14 +4,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from sessions.forges.adapter import AlreadyOpen, Checks, Forge, ForgeError, Kind, PullState, Wanted
+from sessions.forges.adapter import (
+    AlreadyOpen,
+    Checks,
+    Forge,
+    ForgeError,
+    ForgeKind,
+    PullState,
+    Wanted,
+)
 from sessions.forges.registry import NAMES, open_forge
 from tests.sessions.forges.servers import TOKEN, FakeForge, forge
 
 WANTED = Wanted("Mend the till", "What it does.", "opencode/mend", "main")
 
 
-@pytest.fixture(params=list(Kind))
+@pytest.fixture(params=list(ForgeKind))
 def fake(request: pytest.FixtureRequest) -> Iterator[FakeForge]:
     with forge(request.param) as made:
         yield made
@@ -23,7 +31,7 @@ def adapter(fake: FakeForge, **changes: str) -> Forge:
 
 
 def test_there_is_an_adapter_of_each_kind() -> None:
-    assert set(NAMES) == set(Kind)
+    assert set(NAMES) == set(ForgeKind)
 
 
 async def test_it_opens_finds_and_reads_a_pull_request(fake: FakeForge) -> None:
@@ -44,7 +52,7 @@ async def test_it_sends_what_the_real_one_wants(fake: FakeForge) -> None:
     assert method == "POST"
     assert headers["content-type"] == "application/json"
     assert headers["user-agent"].startswith("OpenCode-Web/")
-    if fake.kind is Kind.GITLAB:
+    if fake.kind is ForgeKind.GITLAB:
         assert path == "/api/v4/projects/acme%2Ftill/merge_requests"
         assert headers["private-token"] == TOKEN
         assert "authorization" not in headers
@@ -52,7 +60,7 @@ async def test_it_sends_what_the_real_one_wants(fake: FakeForge) -> None:
         return
     assert path.endswith("/repos/acme/till/pulls")
     assert body["body"] == "What it does."
-    if fake.kind is Kind.GITHUB:
+    if fake.kind is ForgeKind.GITHUB:
         assert headers["authorization"] == f"Bearer {TOKEN}"
         assert headers["accept"] == "application/vnd.github+json"
         assert headers["x-github-api-version"] == "2022-11-28"
@@ -104,9 +112,9 @@ async def test_a_repository_that_is_not_there(fake: FakeForge) -> None:
 async def test_a_branch_of_a_fork_is_another_one(fake: FakeForge) -> None:
     await adapter(fake).create(WANTED)
     theirs = fake.pulls[0]
-    if fake.kind is Kind.GITLAB:
+    if fake.kind is ForgeKind.GITLAB:
         theirs["source_project_id"] = 99
-    elif fake.kind is Kind.GITEA:
+    elif fake.kind is ForgeKind.GITEA:
         theirs["head"]["repo_id"] = 99
     else:
         theirs["owner"] = "mallory"
@@ -114,7 +122,7 @@ async def test_a_branch_of_a_fork_is_another_one(fake: FakeForge) -> None:
 
 
 async def test_gitea_is_asked_page_by_page() -> None:
-    with forge(Kind.GITEA) as fake:
+    with forge(ForgeKind.GITEA) as fake:
         to = adapter(fake)
         await to.create(WANTED)
         fake.pulls = [{**fake.pulls[0], "head": {"ref": f"b{n}"}} for n in range(50)] + fake.pulls

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from opencode_web.lib.outbound import FetchError
 from sessions.forges import api
-from sessions.forges.adapter import ForgeError, Kind
+from sessions.forges.adapter import ForgeError, ForgeKind
 from sessions.forges.api import require_safe
 from sessions.forges.registry import open_forge
 from tests.sessions.forges.servers import TOKEN, FakeForge, forge
@@ -20,7 +20,7 @@ from tests.web_server import answer, raw
 
 @pytest.fixture
 def fake() -> Iterator[FakeForge]:
-    with forge(Kind.GITHUB) as made:
+    with forge(ForgeKind.GITHUB) as made:
         yield made
 
 
@@ -62,7 +62,7 @@ async def test_what_a_forge_says_is_shown_short_and_plain(fake: FakeForge) -> No
 
 
 async def test_a_redirect_is_not_followed(fake: FakeForge) -> None:
-    with forge(Kind.GITHUB) as other:
+    with forge(ForgeKind.GITHUB) as other:
         fake.then = [answer(status=307, location=f"{other.api}/repos/acme/till/pulls/1")]
         await failure(fake)
         assert other.seen == []
@@ -126,5 +126,5 @@ async def test_a_token_goes_without_tls_only_to_hosts_that_are_listed(
 
 
 def test_the_token_is_in_no_repr() -> None:
-    to = open_forge(Kind.GITLAB, api_url="https://x", path="a/b", token=TOKEN)
+    to = open_forge(ForgeKind.GITLAB, api_url="https://x", path="a/b", token=TOKEN)
     assert TOKEN not in repr(vars(to))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions.forges.adapter import Kind
+from sessions.forges.adapter import ForgeKind
 from sessions.forges.remote import remote_of
 from sessions.git.url import parse_git_url
 
@@ -24,8 +24,8 @@ def test_a_known_host_tells_the_forge(url: str, kind: str, path: str, api: str) 
     remote = remote_of(parse_git_url(url, protocols=PROTOCOLS).url)
     assert remote is not None
     assert (remote.kind, remote.path) == (kind, path)
-    assert remote.api_url(Kind(kind)) == api
-    assert remote.path_for(Kind(kind), api) == path
+    assert remote.api_url(ForgeKind(kind)) == api
+    assert remote.path_for(ForgeKind(kind), api) == path
 
 
 @pytest.mark.parametrize(
@@ -52,15 +52,15 @@ def test_the_api_of_another_host_is_where_it_usually_is(
     remote = remote_of(parse_git_url(url, protocols=PROTOCOLS).url)
     assert remote is not None
     assert remote.kind is None
-    assert remote.api_url(Kind(kind)) == api
-    assert remote.path_for(Kind(kind), api) == path
+    assert remote.api_url(ForgeKind(kind)) == api
+    assert remote.path_for(ForgeKind(kind), api) == path
 
 
 def test_a_forge_below_a_folder_of_its_host() -> None:
     remote = remote_of("https://example.com/git/a/b/c.git")
     assert remote is not None
-    assert remote.path_for(Kind.GITLAB, "https://example.com/git/api/v4") == "a/b/c"
-    assert remote.path_for(Kind.GITEA, "https://example.com/git/api/v1") == "b/c"
+    assert remote.path_for(ForgeKind.GITLAB, "https://example.com/git/api/v4") == "a/b/c"
+    assert remote.path_for(ForgeKind.GITEA, "https://example.com/git/api/v1") == "b/c"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sessions.terminals.input import Typed
 from sessions.terminals.scrollback import Scrollback
 
 
-class Line:
+class LossyBus:
     """The bus between a socket and a worker with a scrollback, which loses what `dice` says."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, loses: float, seed: int) -> None:
@@ -70,71 +70,71 @@ class Line:
 def test_nothing_is_missing_or_double_whatever_the_line_loses(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    line = Line(monkeypatch, loses=0.3, seed=seed)
-    line.write("before ")
+    bus = LossyBus(monkeypatch, loses=0.3, seed=seed)
+    bus.write("before ")
     socket = Attachment("pty_x", 0)
     socket.begin()
     whole, frames = "before ", []
     for number in range(30):
         text = f"{number}🙂 "
         whole += text
-        line.write(text)
+        bus.write(text)
         socket.type(f"{number},")
-        frames += line.run(socket)
-    line.loses = 0
+        frames += bus.run(socket)
+    bus.loses = 0
     for _ in range(4):
-        line.now += 2
+        bus.now += 2
         socket.repeat()
-        line.tick()
-        frames += line.run(socket)
+        bus.tick()
+        frames += bus.run(socket)
     assert "".join(frame for frame in frames if isinstance(frame, str)) == whole
-    assert line.keys == "".join(f"{number}," for number in range(30))
+    assert bus.keys == "".join(f"{number}," for number in range(30))
 
 
 def test_what_is_not_kept_any_more_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = Line(monkeypatch, loses=0, seed=0)
-    line.write("x" * 1_000)
-    line.write("end")
+    bus = LossyBus(monkeypatch, loses=0, seed=0)
+    bus.write("x" * 1_000)
+    bus.write("end")
     socket = Attachment("pty_x", 5)
     socket.begin()
-    *texts, place = line.run(socket)
+    *texts, place = bus.run(socket)
     assert place == b'\0{"cursor":1003}'
-    assert "".join(texts) == "x" * (1_000 - line.kept.start) + "end"
+    assert "".join(texts) == "x" * (1_000 - bus.kept.start) + "end"
 
 
 @pytest.mark.parametrize("cursor", [-1, 3, 10**9])
 def test_whoever_has_everything_gets_only_their_place(
     monkeypatch: pytest.MonkeyPatch, cursor: int
 ) -> None:
-    line = Line(monkeypatch, loses=0, seed=0)
-    line.write("old")
+    bus = LossyBus(monkeypatch, loses=0, seed=0)
+    bus.write("old")
     socket = Attachment("pty_x", cursor)
     socket.begin()
-    assert line.run(socket) == [b'\0{"cursor":3}']
-    line.write("new")
-    assert line.run(socket) == ["new"]
+    assert bus.run(socket) == [b'\0{"cursor":3}']
+    bus.write("new")
+    assert bus.run(socket) == ["new"]
 
 
 def test_an_answer_to_somebody_else_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = Line(monkeypatch, loses=0, seed=0)
+    bus = LossyBus(monkeypatch, loses=0, seed=0)
     one, two = Attachment("pty_x", -1), Attachment("pty_x", -1)
     one.begin()
-    line.run(one)
-    line.write("old")
+    bus.run(one)
+    bus.write("old")
     two.begin()
-    assert line.run(one) == ["old"]
+    assert bus.run(one) == ["old"]
 
 
 def test_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = Line(monkeypatch, loses=0, seed=0)
+    bus = LossyBus(monkeypatch, loses=0, seed=0)
     socket = Attachment("pty_x", -1)
     for code in (3, None):
         link.say_exited("pty_x", code)
-        assert line.run(socket) == [Exited(code)]
+        assert bus.run(socket) == [Exited(code)]
 
 
 def test_who_types_more_than_anybody_takes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    Line(monkeypatch, loses=1, seed=0)
+    LossyBus(monkeypatch, loses=1, seed=0)
     socket = Attachment("pty_x", -1)
     socket.type("x" * 600_000)
     with pytest.raises(TooMuchTyped):

@@ -12,7 +12,7 @@ from opencode_web.lib.db import in_db
 from sessions.api import terminals as routes
 from sessions.models import Project, Terminal
 from sessions.stream.sse import Scope
-from sessions.terminals.environment import Place
+from sessions.terminals.environment import TerminalLocation
 from sessions.terminals.life import LOST, NEVER_BEGUN, settle_terminals
 from sessions.terminals.shells import installed_shells
 from teams.auth import authenticate_user
@@ -178,15 +178,15 @@ async def test_what_the_client_gives_reaches_the_program_and_nobody_else(
     assert "sesame" not in str(await in_db(list, AuditEntry.objects.values()))
 
 
-SEEN: list[Place] = []
+SEEN: list[TerminalLocation] = []
 
 
-def overlay(place: Place) -> Mapping[str, str]:
-    SEEN.append(place)
-    return {"FROM_HOST": place.cwd, "GIVEN": "the host's"}
+def overlay(location: TerminalLocation) -> Mapping[str, str]:
+    SEEN.append(location)
+    return {"FROM_HOST": location.cwd, "GIVEN": "the host's"}
 
 
-def broken_overlay(place: Place) -> Mapping[str, str]:
+def broken_overlay(location: TerminalLocation) -> Mapping[str, str]:
     raise KeyError("nothing there")
 
 
@@ -204,7 +204,9 @@ async def test_the_host_adds_to_the_environment_of_a_location(
     cwd = f"{project.directory}/sub"
     assert f"={cwd}=the host's=" in seen
     user = ann.user
-    assert [Place(project.pk, project.team_id, user.pk, user.email, project.directory, cwd)] == SEEN
+    assert [
+        TerminalLocation(project.pk, project.team_id, user.pk, user.email, project.directory, cwd)
+    ] == SEEN
 
 
 async def test_an_overlay_that_fails_keeps_the_terminal_from_starting(

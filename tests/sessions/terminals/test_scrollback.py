@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.terminals.scrollback import Piece, Scrollback, count_units
+from sessions.terminals.scrollback import Scrollback, ScrollbackPiece, count_units
 
 
 def units(text: str) -> int:
@@ -18,11 +18,11 @@ def test_units_are_those_of_javascript(text: str, count: int) -> None:
 
 def test_pieces_know_where_they_are() -> None:
     kept = Scrollback(100)
-    assert kept.add("ab") == Piece(0, "ab")
-    assert kept.add("🙂") == Piece(2, "🙂")
+    assert kept.add("ab") == ScrollbackPiece(0, "ab")
+    assert kept.add("🙂") == ScrollbackPiece(2, "🙂")
     assert kept.end == 4
-    assert kept.read(1, most=100) == Piece(1, "b🙂")
-    assert kept.read(99, most=100) == Piece(4, "")
+    assert kept.read(1, most=100) == ScrollbackPiece(1, "b🙂")
+    assert kept.read(99, most=100) == ScrollbackPiece(4, "")
 
 
 def test_only_the_newest_is_kept() -> None:
@@ -31,20 +31,22 @@ def test_only_the_newest_is_kept() -> None:
         kept.add(letter)
     assert kept.end == 26
     assert kept.start >= 13
-    assert kept.read(0, most=100) == Piece(kept.start, "abcdefghijklmnopqrstuvwxyz"[kept.start :])
+    assert kept.read(0, most=100) == ScrollbackPiece(
+        kept.start, "abcdefghijklmnopqrstuvwxyz"[kept.start :]
+    )
 
 
 def test_a_character_is_not_cut_in_two() -> None:
     kept = Scrollback(100)
     kept.add("a🙂🙂")
     first = kept.read(0, most=2)
-    assert first == Piece(0, "a")
-    assert kept.read(first.end, most=3) == Piece(1, "🙂")
-    assert kept.read(3, most=10) == Piece(3, "🙂")
+    assert first == ScrollbackPiece(0, "a")
+    assert kept.read(first.end, most=3) == ScrollbackPiece(1, "🙂")
+    assert kept.read(3, most=10) == ScrollbackPiece(3, "🙂")
 
 
 def test_half_a_character_that_somebody_has_is_replaced_and_counted() -> None:
-    assert Piece(10, "🙂b").after(11).end == 13
+    assert ScrollbackPiece(10, "🙂b").after(11).end == 13
 
 
 @given(st.lists(st.text(max_size=20), max_size=30), st.integers(0, 60), st.integers(2, 9))
@@ -69,7 +71,7 @@ def test_reading_on_gives_what_was_written(texts: list[str], at: int, most: int)
 
 @given(st.text(max_size=30), st.integers(0, 40), st.integers(0, 80))
 def test_the_rest_of_a_piece_ends_where_it_does(text: str, at: int, position: int) -> None:
-    piece = Piece(at, text)
+    piece = ScrollbackPiece(at, text)
     rest = piece.after(position)
     if at <= position <= piece.end:
         assert rest.at == position

@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from opencode_web.lib.crypto import decrypt
-from sessions.forges.adapter import ForgeError, Kind
+from sessions.forges.adapter import ForgeError, ForgeKind
 from sessions.models import Project, ProjectForge
 from sessions.publish_settings import forge_of, publishing_of, push_credential
 from sessions.secrets import project_redactor
@@ -61,7 +61,7 @@ def test_an_admin_sets_it_up_and_nobody_reads_the_token(
 def test_a_known_host_needs_no_choice(browser: Client, url: str, project: Project) -> None:
     project.git_url = "https://github.com/acme/till.git"
     project.save()
-    assert publishing_of(project).kind is Kind.GITHUB
+    assert publishing_of(project).kind is ForgeKind.GITHUB
     assert not publishing_of(project).can_request
     save(browser, url, token=TOKEN)
     chosen = publishing_of(project)

@@ -16,12 +16,12 @@ from sessions.runner.context.registry import (
     render_baseline,
     render_changes,
 )
-from sessions.runner.context.source import Place, Source
-from tests.sessions.runner.context.places import BUILD, make_place
+from sessions.runner.context.source import ContextInputs, Source
+from tests.sessions.runner.context.inputs import BUILD, make_inputs
 
 
 def make_source(key: str, value: str | None, *, removal: str = "gone") -> Source[str]:
-    def see(_place: Place, _known: str | None) -> str | None:
+    def see(_inputs: ContextInputs, _known: str | None) -> str | None:
         return value
 
     return Source(
@@ -35,7 +35,7 @@ def make_source(key: str, value: str | None, *, removal: str = "gone") -> Source
 
 
 def away(key: str) -> Source[str]:
-    def fail(_place: Place, _known: str | None) -> str | None:
+    def fail(_inputs: ContextInputs, _known: str | None) -> str | None:
         raise Unavailable(key)
 
     there = make_source(key, None)
@@ -44,15 +44,15 @@ def away(key: str) -> Source[str]:
 
 def test_nfr_02_the_order_of_observation_does_not_change_a_byte(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("Use tabs.\n")
-    place = make_place(tmp_path, prompt_system="Be brief.")
-    later = make_place(tmp_path, today=date(2026, 1, 3))
+    inputs = make_inputs(tmp_path, prompt_system="Be brief.")
+    later = make_inputs(tmp_path, today=date(2026, 1, 3))
     sources = [*SOURCES, make_source("custom/b", "2"), make_source("custom/a", "1")]
-    old = observe(place, {}, sources=sources)
+    old = observe(inputs, {}, sources=sources)
     baseline = render_baseline(old, sources=sources)
     changes = render_changes(old, observe(later, old, sources=sources), sources=sources)
     for seed in range(30):
         random.Random(seed).shuffle(sources)
-        seen = observe(place, {}, sources=sources)
+        seen = observe(inputs, {}, sources=sources)
         assert render_baseline(seen, sources=sources) == baseline
         changed = observe(later, seen, sources=sources)
         assert render_changes(seen, changed, sources=sources) == changes
@@ -69,8 +69,8 @@ def test_nfr_02_the_order_of_the_keys_in_a_stored_snapshot_does_not_matter() -> 
 
 
 def test_the_agents_instructions_are_a_block_of_their_own(tmp_path: Path) -> None:
-    place = make_place(tmp_path)
-    first, rest = render_baseline(observe(place, {}))
+    inputs = make_inputs(tmp_path)
+    first, rest = render_baseline(observe(inputs, {}))
     assert first == BUILD.prompt
     assert "\n\nToday is Friday, 2026-01-02 (UTC).\n\nWhere you are:" in rest
 
@@ -98,16 +98,16 @@ def test_a_change_that_says_nothing_makes_no_message() -> None:
 
 
 def test_a_source_that_is_away_keeps_the_value_that_the_model_knows(tmp_path: Path) -> None:
-    place = make_place(tmp_path)
+    inputs = make_inputs(tmp_path)
     known = {"custom/a": "1"}
-    assert observe(place, known, sources=[away("custom/a")]) == known
-    assert observe(place, {}, sources=[away("custom/a")]) == {}
+    assert observe(inputs, known, sources=[away("custom/a")]) == known
+    assert observe(inputs, {}, sources=[away("custom/a")]) == {}
 
 
 def test_a_stored_value_of_another_shape_is_incompatible(tmp_path: Path) -> None:
-    place = make_place(tmp_path)
+    inputs = make_inputs(tmp_path)
     with pytest.raises(Incompatible):
-        observe(place, {"custom/a": {"no": "text"}}, sources=[make_source("custom/a", "1")])
+        observe(inputs, {"custom/a": {"no": "text"}}, sources=[make_source("custom/a", "1")])
 
 
 def test_a_source_that_nobody_renders_any_more_is_incompatible() -> None:
@@ -116,7 +116,7 @@ def test_a_source_that_nobody_renders_any_more_is_incompatible() -> None:
 
 
 def test_another_working_directory_is_a_move(tmp_path: Path) -> None:
-    known = observe(make_place(tmp_path), {})
+    known = observe(make_inputs(tmp_path), {})
     with pytest.raises(Incompatible) as caught:
-        observe(make_place(tmp_path / "elsewhere"), known)
+        observe(make_inputs(tmp_path / "elsewhere"), known)
     assert caught.value.moved

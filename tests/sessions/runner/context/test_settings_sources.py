@@ -12,7 +12,7 @@ from sessions.repository.reading import Unavailable
 from sessions.runner.context import configured, global_instructions, references
 from sessions.runner.context.documents import Document
 from sessions.runner.context.registry import observe
-from tests.sessions.runner.context.places import make_place
+from tests.sessions.runner.context.inputs import make_inputs
 
 
 @pytest.fixture(autouse=True)
@@ -27,10 +27,10 @@ def config(**data: Any) -> Config:
 
 
 def names(worktree: Path, *items: str, directory: Path | None = None) -> list[str]:
-    place = make_place(
+    inputs = make_inputs(
         worktree, config=config(instructions=list(items)), directory=directory or worktree
     )
-    found = configured.SOURCE.observe(place, None) or []
+    found = configured.SOURCE.observe(inputs, None) or []
     return [Path(one.origin).relative_to(worktree).as_posix() for one in found]
 
 
@@ -79,14 +79,14 @@ def test_the_operators_file_comes_before_the_settings_text(
 ) -> None:
     settings.DATA_DIR = tmp_path / "data"
     settings.DATA_DIR.mkdir()
-    place = make_place(worktree, config=config(instructions_text="Write tests."))
-    assert global_instructions.SOURCE.observe(place, None) == [
+    inputs = make_inputs(worktree, config=config(instructions_text="Write tests."))
+    assert global_instructions.SOURCE.observe(inputs, None) == [
         Document(origin="the settings of the team or project", text="Write tests.")
     ]
     (settings.DATA_DIR / "AGENTS.md").write_text("Be kind.")
-    found = global_instructions.SOURCE.observe(place, None) or []
+    found = global_instructions.SOURCE.observe(inputs, None) or []
     assert [one.text for one in found] == ["Be kind.", "Write tests."]
-    assert global_instructions.SOURCE.observe(make_place(worktree), None) == found[:1]
+    assert global_instructions.SOURCE.observe(make_inputs(worktree), None) == found[:1]
 
 
 def test_an_operators_file_that_cannot_be_read_now_keeps_what_is_known(
@@ -98,12 +98,12 @@ def test_an_operators_file_that_cannot_be_read_now_keeps_what_is_known(
     monkeypatch.setattr(global_instructions, "read_instructions", fail)
     sources = [global_instructions.SOURCE]
     known = {global_instructions.SOURCE.key: [{"origin": "x", "text": "Be kind."}]}
-    assert observe(make_place(worktree), dict(known), sources=sources) == known
-    assert observe(make_place(worktree), {}, sources=sources) == {}
+    assert observe(make_inputs(worktree), dict(known), sources=sources) == known
+    assert observe(make_inputs(worktree), {}, sources=sources) == {}
 
 
 def test_references_of_the_settings(worktree: Path) -> None:
-    place = make_place(
+    inputs = make_inputs(
         worktree,
         config=config(
             reference={"old": {"path": "../api", "description": "The\nservice"}},
@@ -120,7 +120,7 @@ def test_references_of_the_settings(worktree: Path) -> None:
             },
         ),
     )
-    found = references.SOURCE.observe(place, None)
+    found = references.SOURCE.observe(inputs, None)
     assert found is not None
     assert references.SOURCE.baseline(found) == (
         "Named in the settings as worth knowing of:\n"
@@ -128,4 +128,4 @@ def test_references_of_the_settings(worktree: Path) -> None:
         "it is not checked out here)\n"
         "- old: The service (folder ../api; you can read it only where it lies in the worktree)"
     )
-    assert references.SOURCE.observe(make_place(worktree), None) is None
+    assert references.SOURCE.observe(make_inputs(worktree), None) is None

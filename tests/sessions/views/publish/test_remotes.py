@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from opencode_web.lib.crypto import encrypt
-from sessions.forges.adapter import Kind
+from sessions.forges.adapter import ForgeKind
 from sessions.models import Checkout, Project, ProjectForge, PullRequest, Session
 from teams.models import AuditEntry, User
 from tests.sessions.checkouts.conftest import run
@@ -76,7 +76,7 @@ def seen() -> list[tuple[str, str | None]]:
     return []
 
 
-@pytest.fixture(params=list(Kind))
+@pytest.fixture(params=list(ForgeKind))
 def fake(
     request: pytest.FixtureRequest,
     project: Project,

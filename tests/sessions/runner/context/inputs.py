@@ -1,4 +1,4 @@
-"""Places to observe, without a database."""
+"""Inputs of context sources, without a database."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from sessions.agents.loader import Agent
 from sessions.config.model import Config
-from sessions.runner.context.source import Place
+from sessions.runner.context.source import ContextInputs
 
 BUILD = Agent(name="build", description="", mode="primary", prompt="You write code.")
 
 
-def make_place(worktree: Path, **changes: Any) -> Place:
-    place = Place(
+def make_inputs(worktree: Path, **changes: Any) -> ContextInputs:
+    inputs = ContextInputs(
         project="shop",
         directory=worktree,
         worktree=worktree,
@@ -26,4 +26,4 @@ def make_place(worktree: Path, **changes: Any) -> Place:
         prompt_system="",
         today=date(2026, 1, 2),
     )
-    return replace(place, **changes)
+    return replace(inputs, **changes)

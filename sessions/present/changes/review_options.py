@@ -11,14 +11,14 @@ TASTE = "review"
 
 
 @dataclass(frozen=True)
-class Look:
+class ReviewOptions:
     """`split`: both sides beside each other. `spaces`: changes of nothing but those are shown."""
 
     split: bool = False
     spaces: bool = True
 
     @classmethod
-    def of(cls, tastes: JsonObject) -> Look:
+    def of(cls, tastes: JsonObject) -> ReviewOptions:
         taste = object_of(tastes, TASTE)
         return cls(taste.get("split") is True, taste.get("spaces") is not False)
 

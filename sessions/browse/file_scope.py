@@ -1,4 +1,4 @@
-"""A folder of files on this host, as one person may see it."""
+"""The files of a folder on this host that one person may see."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class Where:
 
 
 @dataclass(frozen=True)
-class Place:
-    """No path leaves `worktree`, and relative ones begin at `directory`, which lies in it."""
+class FileScope:
+    """Files below `worktree`. Relative paths begin at `directory`, which lies in it."""
 
     project_id: str
     worktree: Path
@@ -73,7 +73,7 @@ class Place:
 
     def locate(self, path: str) -> Located:
         """Raises: Invalid for a path that leaves the worktree."""
-        with told():
+        with as_invalid():
             return locate(self, path or ".")
 
     def inside(self, name: str) -> str:
@@ -135,7 +135,7 @@ def _project_directory(project_id: str) -> str:
     return Project.objects.values_list("directory", flat=True).get(pk=project_id)
 
 
-def open_place(where: Where) -> Place:
+def open_scope(where: Where) -> FileScope:
     """Raises: NotFound when the project or the worktree is gone."""
     project = Project.objects.select_related("team").filter(pk=where.project_id).first()
     if project is None or project.status != Project.Status.READY:
@@ -150,7 +150,7 @@ def open_place(where: Where) -> Place:
     if where.folder:
         rows = project.checkouts.filter(folder=where.folder)
         base = rows.values_list("base", flat=True).first() or ""
-    return Place(
+    return FileScope(
         project_id=project.pk,
         worktree=worktree,
         directory=directory if directory.is_relative_to(worktree) else worktree,
@@ -163,8 +163,8 @@ def open_place(where: Where) -> Place:
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Faults of the tools' functions are the caller's here."""
+def as_invalid() -> Iterator[None]:
+    """Raise errors of tools as the caller's."""
     try:
         yield
     except ToolError as exc:

@@ -108,7 +108,8 @@ def _server(url: str) -> psycopg.Connection[Any]:
 
 
 def _manage(*arguments: str, **env: str) -> None:
-    kept = ("PATH", "HOME", "LANG", "REDIS_URL")
+    # Redis goes with PostgreSQL: with SQLite it is refused.
+    kept = ("PATH", "HOME", "LANG", *(("REDIS_URL",) if "DATABASE_URL" in env else ()))
     plain = {name: os.environ[name] for name in kept if name in os.environ}
     done = subprocess.run(
         [sys.executable, "manage.py", *arguments],

@@ -41,6 +41,8 @@ def _await_waiter(ended: threading.Event) -> None:
     until = monotonic() + PATIENCE_S
     while not ended.wait(0.01) and monotonic() < until:
         with connection.cursor() as cursor:
+            # A transaction sees the activity as it first looked at it, until it forgets that.
+            cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(
                 "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
                 "AND datname = current_database()"

@@ -22,6 +22,7 @@ from sessions.config import web_search
 from sessions.config.cost_limit import PERMISSION
 from sessions.events import outbox, store
 from sessions.events.projectors import context, rows
+from sessions.events.projectors import inbox as inbox_rows
 from sessions.models import (
     Compaction,
     ContextEpoch,
@@ -166,6 +167,7 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
 }
 INSERTS: dict[str, tuple[CompiledInsert[Any], type[Model]]] = {
     "sessions/events/projectors/context.py:_EPOCHS": (context._EPOCHS, ContextEpoch),
+    "sessions/events/projectors/inbox.py:_INPUTS": (inbox_rows._INPUTS, SessionInput),
     "sessions/events/projectors/rows.py:_MESSAGES": (rows._MESSAGES, Message),
     "sessions/events/projectors/rows.py:_PARTS": (rows._PARTS, Part),
     "sessions/events/store.py:_EVENTS": (store._EVENTS, Event),

@@ -28,7 +28,7 @@ from typing import TypeAlias
 
 from django.utils.translation import gettext, gettext_noop
 
-from tools.permissions.wildcards import matches, may_match, must_match
+from tools.permissions.wildcards import matches, may_match, must_match, names_match
 
 
 class Action(StrEnum):
@@ -148,7 +148,7 @@ def judge(
 
     Returns: the strictest verdict, the first of those; ALLOW for no subject at all.
     """
-    rules = [rule for rule in ruleset if matches(permission, rule.permission)]
+    rules = [rule for rule in ruleset if names_match(permission, rule.permission)]
     if opaque:
         rules = [rule for rule in rules if rule.level is not Level.SAVED]
     denies = _live_denies(ruleset)
@@ -167,7 +167,7 @@ def is_hidden(permission: str, ruleset: Ruleset) -> bool:
 
     The patterns before it do not matter, as in OpenCode.
     """
-    last = _last_by_level(rule for rule in ruleset if matches(permission, rule.permission))
+    last = _last_by_level(rule for rule in ruleset if names_match(permission, rule.permission))
     if any(_denies_all(last.get(level)) for level in _DENYING):
         return True
     opened = any(level in last for level in _SETTINGS)
@@ -201,13 +201,13 @@ def _live_denies(ruleset: Ruleset) -> list[Rule]:
     """Returns: what denies commands or files, but for what a later rule for everything opens."""
     live: list[Rule] = []
     for rule in ruleset:
-        if rule.action is Action.DENY and any(matches(one, rule.permission) for one in _EVADED):
+        if rule.action is Action.DENY and any(names_match(one, rule.permission) for one in _EVADED):
             live.append(rule)
         elif must_match("", rule.pattern):
             live = [
                 one
                 for one in live
-                if one.level is not rule.level or not matches(one.permission, rule.permission)
+                if one.level is not rule.level or not names_match(one.permission, rule.permission)
             ]
     return live
 
@@ -217,7 +217,7 @@ def _evaded(reach: Reach, last: dict[Level, Rule], denies: list[Rule]) -> Rule |
     if reach is Reach.NOTHING or _names(last.get(Level.SAVED)):
         return None
     for rule in denies:
-        if reach is Reach.WRITES and not matches("edit", rule.permission):
+        if reach is Reach.WRITES and not names_match("edit", rule.permission):
             continue
         for level in _levels_of(rule):
             if level in _DENYING and not _names(last.get(level)):

@@ -13,6 +13,12 @@ def matches(text: str, pattern: str) -> bool:
     return _glob(text, pattern) or (pattern.endswith(" *") and _glob(text, pattern[:-2]))
 
 
+@lru_cache(maxsize=4096)
+def names_match(name: str, pattern: str) -> bool:
+    """As `matches`, for names of permissions: few, and each is compared in every step."""
+    return matches(name, pattern)
+
+
 def may_match(start: str, pattern: str) -> bool:
     """Tell whether a text that begins with `start` can match; never says no when one does."""
     pattern = pattern.replace("\\", "/")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from opencode_web.lib.compiled import CompiledInsert
 from sessions.events.inbox import (
     InputAdmitted,
     InputCancelled,
@@ -13,10 +14,11 @@ from sessions.events.projectors.rows import Rows
 from sessions.models import SessionInput
 
 Status = SessionInput.Status
+_INPUTS = CompiledInsert(SessionInput)
 
 
 def project_admitted(rows: Rows, event: InputAdmitted, seq: int, time: datetime) -> None:
-    SessionInput.objects.create(
+    row = SessionInput(
         id=event.info.id,
         session=rows.session,
         author_id=event.author_id,
@@ -26,6 +28,7 @@ def project_admitted(rows: Rows, event: InputAdmitted, seq: int, time: datetime)
         position=seq,
         created_at=time,
     )
+    _INPUTS.write([row])
 
 
 def project_promoted(rows: Rows, event: InputPromoted, seq: int, time: datetime) -> None:

@@ -147,7 +147,7 @@ def _step(
 def _requires_continuation(session: Session, answer: Answer | None) -> bool:
     """Whether the model is asked again. None: the newest message is a prompt, or there is none."""
     if answer is None:
-        return session.messages.exists()
+        return newest_prompt(session) is not None
     if answer.overflowed:
         # A summary that was too long has had its shorter try.
         return not answer.info.summary and can_compact(session)

@@ -55,9 +55,11 @@ _SESSION = CompiledQuery(
     lambda session_id: Session.objects.filter(pk=session_id).select_related("project__team"), str
 )
 _FIRST_INPUT = CompiledQuery(
-    lambda session_id: SessionInput.objects.filter(
-        session=session_id, status=SessionInput.Status.PROMOTED
-    ).order_by("admitted_seq")[:1],
+    lambda session_id: (
+        SessionInput.objects.filter(session=session_id, status=SessionInput.Status.PROMOTED)
+        .select_related("author")
+        .order_by("admitted_seq")[:1]
+    ),
     str,
 )
 

@@ -226,7 +226,7 @@ def installation(data: Path) -> Iterator[Installation]:
         "SECRET_KEY": "end-to-end-" + "x" * 50,
         # Names the Celery queue: two installations on one Redis must not take each other's work.
         "OPENCODE_WEB_HOST": f"e2e-{os.getpid()}-{free_port()}",
-        # Each process keeps as many connections, and PostgreSQL has a hundred for all installations.
+        # As many connections of each process: PostgreSQL has a hundred for all installations.
         "DB_THREADS": "3",
     }
     server, name = os.environ["DATABASE_URL"], f"ocw_e2e_{os.getpid()}_{free_port()}"

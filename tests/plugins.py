@@ -32,7 +32,7 @@ _DATABASE = frozenset({"db", "transactional_db", "django_db_setup"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    only = "only tests that use the database or start a server; others are the same on any database"
+    only = "only tests that use the database or start a server, without those of pages alone"
     parser.addoption("--stored", action="store_true", help=only)
 
 
@@ -49,6 +49,8 @@ def _declared_s(item: pytest.Item) -> float:
 
 
 def _is_stored(item: pytest.Item) -> bool:
+    if item.get_closest_marker("page"):
+        return False
     fixtures = getattr(item, "fixturenames", ())
     return any(map(item.get_closest_marker, ("django_db", "e2e"))) or not _DATABASE.isdisjoint(
         fixtures

@@ -17,6 +17,7 @@ in_chromium = [
     pytest.mark.e2e,
     pytest.mark.skipif(not PROGRAM, reason="chromium is not installed"),
 ]
+of_page = [*in_chromium, pytest.mark.page]
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",

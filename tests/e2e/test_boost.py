@@ -11,10 +11,10 @@ from playwright.sync_api import BrowserContext, Error, Locator, Page, Route, exp
 
 from bench.npm import Unavailable
 from tests.e2e.axe import find_faults, install_axe
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 
-pytestmark = in_chromium
+pytestmark = of_page
 KEYS = "Keyboard shortcuts"
 
 

@@ -9,11 +9,11 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from tests.e2e.browser import in_chromium, watched
+from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = in_chromium
+pytestmark = of_page
 # What the clipboard or the pointer brings to an element: (element, [event, file's name]).
 BRING_FILE = """(element, [type, name]) => {
     const held = new DataTransfer();

@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from bench.npm import Unavailable
 from tests.architecture.access_automation import PAGES
 from tests.e2e.axe import find_faults, install_axe
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.world import Names, make_belongings, make_world, share
 from tests.teams.test_page_access import TABLE
@@ -258,7 +258,7 @@ def stranger_page(signed_in: BrowserContext) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize(
-    "stop", [pytest.param(stop, marks=in_chromium, id=stop.name) for stop in STOPS]
+    "stop", [pytest.param(stop, marks=of_page, id=stop.name) for stop in STOPS]
 )
 def test_fr_01_axe_finds_nothing_on_it(
     server: Installation,

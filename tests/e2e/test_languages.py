@@ -8,11 +8,11 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.browser import in_chromium, watched
+from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script
 
-pytestmark = in_chromium
+pytestmark = of_page
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 RIGHT_TO_LEFT = "ar-xb"
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script
 from tests.e2e.test_frame import go
 
-pytestmark = in_chromium
+pytestmark = of_page
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ import re
 import httpx
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 from tests.e2e.test_frame import go, titled
 
-pytestmark = in_chromium
+pytestmark = of_page
 # Longer than a page waits before it reads its lists again, and than a server takes for that.
 SETTLED_MS = 1200
 

@@ -9,12 +9,12 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script
 
 MESSAGES = 10_000
-pytestmark = in_chromium
+pytestmark = of_page
 # Written as rows, not as events: ten thousand of those take a while, and pages read rows.
 _SEED = """
 from bench.requests import make_document

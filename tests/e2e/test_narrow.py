@@ -6,11 +6,11 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script
 
-pytestmark = in_chromium
+pytestmark = of_page
 LONG = "Abgelehnt von Ann Newcomer und noch jemandem"
 # As with three people, and a state that names somebody with a long name.
 CROWD = """(text) => {

@@ -10,11 +10,11 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, WebSocketRoute, expect
 
-from tests.e2e.browser import in_chromium, watched
+from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script
 
-pytestmark = in_chromium
+pytestmark = of_page
 PHONE = {"width": 390, "height": 844}
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.browser import in_chromium, watched
+from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script, text_of
 
-pytestmark = in_chromium
+pytestmark = of_page
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from sessions.actions.permissions import reply_permission
 from sessions.actions.retry_failed_turn import go_on_after_fault
 from sessions.events.parts import PART
 from sessions.models import Compaction, Event, Message, Project, Run, Session
-from sessions.runner import run_session
-from sessions.runner.drain import advance
+from sessions.runner.drain import advance, turn_limits
 from sessions.runner.drain.turn_limits import reached_equal_calls
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
@@ -285,18 +284,22 @@ async def test_a_turn_ends_at_its_limit_of_steps_and_goes_on_when_somebody_says_
     assert len(answers) == 6
 
 
-async def test_two_hundred_steps_are_the_most_without_a_setting(
-    alice: User, session: Session, project: Project, requests: Requests
+async def test_there_is_a_limit_of_steps_without_a_setting(
+    alice: User,
+    session: Session,
+    project: Project,
+    requests: Requests,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    assert turn_limits.DEFAULT_TURN_STEPS == 200
+    monkeypatch.setattr(turn_limits, "DEFAULT_TURN_STEPS", 30)
     await limit(project)
     steps = [[{"tool": "todoread", "input": {}}]] * 24
-    steps += [[{"tool": "glob", "input": {"pattern": f"{n}*"}}] for n in range(190)]
+    steps += [[{"tool": "glob", "input": {"pattern": f"{n}*"}}] for n in range(9)]
     await in_db(prompt, alice, session, script(*steps))
-    async with asyncio.timeout(240):
-        await run_session(session.pk)
-    await in_db(session.refresh_from_db)
-    assert session.outcome_reason == {"reason": "step_limit", "values": {"limit": 200}}
-    assert len(requests) == 200
+    await drain(session)
+    assert session.outcome_reason == {"reason": "step_limit", "values": {"limit": 30}}
+    assert len(requests) == 30
 
 
 async def test_calls_that_cannot_be_read_end_at_the_limit_of_steps(

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
+
 from opencode_web.lib.db import in_db
 from sessions.models import Session
 from sessions.runner import run_session
@@ -18,6 +20,7 @@ MOST_TO_ADMIT = 14
 MOST_TO_DRAIN = 47
 
 
+@transaction.atomic
 def talk(session: Session, author: User, *, messages: int) -> None:
     story = Story(session, author)
     for _ in range(messages // 2):

@@ -21,7 +21,7 @@ PERMISSION = "budget"
 
 
 @dataclass(frozen=True)
-class Budget:
+class CostLimit:
     """Units: USD. `amount` is what an answer adds to `limit`."""
 
     spent: Decimal
@@ -47,7 +47,7 @@ def _session_cost(config: JsonObject) -> Decimal | None:
     return Limits.model_validate(config.get("limits") or {}).session_cost
 
 
-def load_budget(session: Session) -> Budget | None:
+def load_cost_limit(session: Session) -> CostLimit | None:
     """Returns: how far the tree of the session is. None, and no query, where no limit is set."""
     amount = project_limits(session.project).session_cost
     if amount is None:
@@ -59,10 +59,10 @@ def load_budget(session: Session) -> Budget | None:
         session__in=tree, permission=PERMISSION, status=PermissionRequest.Status.ONCE
     ).values_list("metadata", flat=True)
     limits = (Decimal(one["limit"]) + Decimal(one["amount"]) for one in allowed)
-    return Budget(spent, max([amount, *limits]), amount)
+    return CostLimit(spent, max([amount, *limits]), amount)
 
 
-def find_overrun(session: Session) -> Budget | None:
+def find_overrun(session: Session) -> CostLimit | None:
     """Returns: None while the tree of the session may go on. No query where no limit is set."""
-    budget = load_budget(session)
+    budget = load_cost_limit(session)
     return budget if budget is not None and budget.spent >= budget.limit else None

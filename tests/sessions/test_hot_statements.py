@@ -41,7 +41,7 @@ from sessions.present.conversation import history as shown
 from sessions.rules import in_force
 from sessions.runner.calls import permission
 from sessions.runner.context import epoch
-from sessions.runner.drain import budget, title_request
+from sessions.runner.drain import cost_limit, title_request
 from sessions.runner.files import changes
 from sessions.runner.log import history, model_history, pulse
 from sessions.stream import frames, turns
@@ -113,7 +113,7 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
     ),
     "sessions/runner/calls/permission.py:_SESSION": (permission._SESSION, lambda one: (one.pk,)),
     "sessions/runner/context/epoch.py:_EPOCH": (epoch._EPOCH, lambda one: (one.pk,)),
-    "sessions/runner/drain/budget.py:_NEWEST": (budget._NEWEST, lambda one: (one.pk,)),
+    "sessions/runner/drain/cost_limit.py:_NEWEST": (cost_limit._NEWEST, lambda one: (one.pk,)),
     "sessions/runner/drain/title_request.py:_FIRST_INPUT": (
         title_request._FIRST_INPUT,
         lambda one: (one.pk,),

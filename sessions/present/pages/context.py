@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from django.utils.translation import gettext as _
 
-from sessions.config.cost_limit import load_budget
+from sessions.config.cost_limit import load_cost_limit
 from sessions.events.stored import StoredAnswer, StoredTokens
 from sessions.models import Compaction, Message, Session
 from sessions.present.data import moment_of
@@ -173,7 +173,7 @@ def _compactions(session: Session) -> list[CompactionView]:
 
 
 def _budget(session: Session) -> BudgetView | None:
-    found = load_budget(session)
+    found = load_cost_limit(session)
     if found is None:
         return None
     left = max(found.limit - found.spent, Decimal(0))

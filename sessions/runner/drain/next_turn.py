@@ -17,8 +17,8 @@ from sessions.models import Session, SessionInput, State, WaitsFor
 from sessions.runner.calls.agent_switch import agreed_switch, switch_events
 from sessions.runner.calls.command_calls import command_step, is_typed_step
 from sessions.runner.compaction.compact import can_compact
-from sessions.runner.drain.budget import is_affordable
 from sessions.runner.drain.checkouts import missing_checkout
+from sessions.runner.drain.cost_limit import is_affordable
 from sessions.runner.drain.endings import fail_turn, finish, hand_over, stop_at_limit
 from sessions.runner.drain.titles import title_from
 from sessions.runner.drain.turn_limits import reached_steps

@@ -62,7 +62,7 @@ from sessions.runner.log.refused_files import Refusal, refusal_of
 from sessions.runner.log.settle import completed, fail_call, now_ms
 from sessions.runner.log.steps import ProviderTurn
 from sessions.runner.log.text_writer import TextWriter, append_events
-from sessions.runner.offers.mcp_calls import name_servers
+from sessions.runner.offers.mcp_names import name_servers
 from sessions.runner.turn.meter import Meter
 from sessions.runner.turn.retries import cut_error, final_error, wait_before_retry_s, wire_error
 from sessions.runner.turn.structured import settle_output

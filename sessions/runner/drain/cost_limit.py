@@ -6,7 +6,7 @@ When it is not, the session is suspended with a request, like a tool call that n
 from __future__ import annotations
 
 from opencode_web.lib.compiled import CompiledQuery
-from sessions.config.cost_limit import PERMISSION, Budget, find_overrun
+from sessions.config.cost_limit import PERMISSION, CostLimit, find_overrun
 from sessions.events.store import append
 from sessions.events.types import PermissionAsked, PermissionReplied
 from sessions.models import PermissionRequest, Session
@@ -50,7 +50,7 @@ def is_affordable(session: Session, lease: Lease, prompt: Prompted, answer: Answ
     return False
 
 
-def _ask(session: Session, overrun: Budget, prompt: Prompted, newest_id: str) -> PermissionAsked:
+def _ask(session: Session, overrun: CostLimit, prompt: Prompted, newest_id: str) -> PermissionAsked:
     return new_request(
         session,
         message_id=newest_id,

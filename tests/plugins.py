@@ -32,8 +32,9 @@ _DATABASE = frozenset({"db", "transactional_db", "django_db_setup"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    only = "only tests that use the database or start a server, without those of pages alone"
+    only = "only tests that use the database or start a server and may differ there"
     parser.addoption("--stored", action="store_true", help=only)
+    parser.addoption("--pictures", action="store_true", help="keep one of each page, for people")
 
 
 def pytest_configure() -> None:
@@ -49,7 +50,7 @@ def _declared_s(item: pytest.Item) -> float:
 
 
 def _is_stored(item: pytest.Item) -> bool:
-    if item.get_closest_marker("page"):
+    if item.get_closest_marker("any_database"):
         return False
     fixtures = getattr(item, "fixturenames", ())
     return any(map(item.get_closest_marker, ("django_db", "e2e"))) or not _DATABASE.isdisjoint(

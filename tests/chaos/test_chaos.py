@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(420)]
 
 def test_nfr_01_faults_at_every_point_lose_and_double_nothing() -> None:
     # `make chaos` plays hundreds; the short lease only makes a dead owner's be noticed sooner.
-    command = [sys.executable, "-m", "tests.chaos", "--seeds", "13", "--lease", "4"]
+    command = [sys.executable, "-m", "tests.chaos", "--seeds", "8", "--lease", "4"]
     if "REDIS_URL" not in os.environ:
         command.append("--embedded")
     env = dict(os.environ)

@@ -55,8 +55,8 @@ def install_axe() -> str:
     return npm.install([f"axe-core@{VERSION}"], script, folder).read_text()
 
 
-def find_faults(page: Page, name: str, axe: str) -> Iterator[str]:
-    """Look at the page as it stands, and keep a picture of each variant.
+def find_faults(page: Page, name: str, axe: str, *, pictures: bool = False) -> Iterator[str]:
+    """Look at the page as it stands. `pictures`: keep one of each variant.
 
     Returns: a line for each rule that is broken, and for what makes a page scroll sideways.
     """
@@ -65,8 +65,8 @@ def find_faults(page: Page, name: str, axe: str) -> Iterator[str]:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
         page.set_viewport_size({"width": width, "height": _HEIGHT[width]})
         where = f"{name}, {theme}, {width} px"
-        picture = Path(SHOTS, f"{name}-{theme}-{width}.png")
-        page.screenshot(path=picture)
+        if pictures:
+            page.screenshot(path=Path(SHOTS, f"{name}-{theme}-{width}.png"))
         found: list[Any] = page.evaluate(_RUN, rules)
         for rule, places in found:
             yield f"{where}: {rule} at {len(places)}: {places[0]}"

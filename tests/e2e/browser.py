@@ -17,7 +17,7 @@ in_chromium = [
     pytest.mark.e2e,
     pytest.mark.skipif(not PROGRAM, reason="chromium is not installed"),
 ]
-of_page = [*in_chromium, pytest.mark.page]
+of_page = [*in_chromium, pytest.mark.any_database]
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",

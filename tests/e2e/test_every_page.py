@@ -267,13 +267,15 @@ def test_fr_01_axe_finds_nothing_on_it(
     stranger_page: Page,
     axe: str,
     stop: Stop,
+    request: pytest.FixtureRequest,
 ) -> None:
     # One page for all of them: a new one costs more than what it shows.
     page = member_page if stop.signed_in else stranger_page
     page.goto(server.url + stop.path.format(**names))
     if stop.act:
         stop.act(page)
-    assert list(find_faults(page, stop.name, axe)) == []
+    pictures = request.config.getoption("--pictures")
+    assert list(find_faults(page, stop.name, axe, pictures=pictures)) == []
 
 
 def _route(path: str) -> str:

@@ -135,7 +135,7 @@ def target(data: Path, *, embedded: bool, lease_s: int) -> Iterator[Target]:
             }
         made = Target(data, env)
         made.redis_port = redis_port
-        stack.callback(made.stop)
+        stack.callback(made.close)
         made.start()
         made.bootstrap()
         yield made

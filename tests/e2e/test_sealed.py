@@ -59,7 +59,7 @@ def sealed(tmp_path: Path) -> Iterator[Installation]:
     server.bootstrap()
     server.start()
     yield server
-    server.stop()
+    server.close()
 
 
 def reply(request: Any) -> Reply:

@@ -46,15 +46,18 @@ def raw(*pieces: bytes, pause: threading.Event | None = None) -> Send:
     return send
 
 
-def serve(routes: Routes) -> AbstractContextManager[str]:
-    return serve_any(lambda handler: routes[handler.path](handler))
+def serve(routes: Routes, *, version: str = "HTTP/1.0") -> AbstractContextManager[str]:
+    """`version`: clients keep a connection to HTTP/1.1 alone."""
+    return serve_any(lambda handler: routes[handler.path](handler), version=version)
 
 
 @contextmanager
-def serve_any(take: Send) -> Iterator[str]:
+def serve_any(take: Send, *, version: str = "HTTP/1.0") -> Iterator[str]:
     """Every request goes to `take`, whatever its path."""
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = version
+
         def do_GET(self) -> None:
             take(self)
 

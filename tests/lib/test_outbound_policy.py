@@ -99,13 +99,18 @@ async def test_a_place_that_is_closed_again_is_not_reached_over_an_old_connectio
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.ALLOWED_PRIVATE_ADDRESSES = ["127.0.0.1"]
-    routes: Routes = {"/a": answer(b"here", connection="keep-alive")}
-    with serve(routes) as base:
+    asked: list[object] = []
+    routes: Routes = {"/a": lambda one: (asked.append(one), answer(b"here")(one))}
+    with serve(routes, version="HTTP/1.1") as base:
         async with (
-            GuardedTransport() as transport,
+            # Longer than httpcore keeps an idle connection by itself.
+            GuardedTransport(keepalive_expiry=60) as transport,
             outbound.httpx.AsyncClient(transport=transport) as client,
         ):
-            assert (await client.get(f"{base}/a")).text == "here"
+            for _ in range(2):
+                assert (await client.get(f"{base}/a")).text == "here"
+            # The second one came over the connection of the first.
+            assert asked[0] is asked[1]
             settings.ALLOWED_PRIVATE_ADDRESSES = []
             now = time.monotonic()
             monkeypatch.setattr(time, "monotonic", lambda: now + 6)

@@ -281,3 +281,21 @@ def test_failures_of_two_workers_are_both_counted(team: Team) -> None:
 
     assert race(lambda: fail("ses_1"), lambda: fail("ses_2")) == [None, None]
     assert row_of(team).failures == 2
+
+
+@pytest.mark.django_db
+def test_what_was_under_way_when_a_circuit_opened_does_not_keep_it_open_for_longer(
+    team: Team,
+) -> None:
+    set_up(team, "https://models.example.com/v1")
+    model = resolved(team)
+
+    def fail(*, tried: bool = False) -> ProviderConfig:
+        actions.note_failure(model, ServerError("x"), session_id="ses_1", tried=tried)
+        return row_of(team)
+
+    opened = [fail() for _ in range(MAX_FAILURES)][-1]
+    assert opened.open_until is not None
+    late = fail()
+    assert (late.failures, late.open_until) == (MAX_FAILURES, opened.open_until)
+    assert fail(tried=True).failures == MAX_FAILURES + 1

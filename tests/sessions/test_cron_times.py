@@ -56,5 +56,7 @@ def test_what_was_missed_is_counted_and_bounded() -> None:
     since = datetime(2026, 1, 5, 6, 30, tzinfo=UTC)
     assert missed_between("30 6 * * *", "UTC", since, datetime(2026, 1, 5, 7, tzinfo=UTC)) == 0
     assert missed_between("30 6 * * *", "UTC", since, datetime(2026, 1, 8, 7, tzinfo=UTC)) == 3
+    due = datetime(2026, 1, 6, 6, 30, tzinfo=UTC)
+    assert missed_between("30 6 * * *", "UTC", since, due) == 1
     years = datetime(2036, 1, 1, tzinfo=UTC)
     assert missed_between("30 6 * * *", "UTC", since, years) == MAX_MISSED

@@ -65,6 +65,11 @@ async def test_missing_walls_are_found_by_trying(
     assert "bubblewrap 0.8" in found["privileges"].detail
 
 
+async def test_namespaces_are_closed_without_the_filter_too(bubblewrap: Bubblewrap) -> None:
+    found = await walls(replace(bubblewrap, filtered=False))
+    assert found["privileges"].holds is bubblewrap.nested_off
+
+
 class Leaky(Bubblewrap):
     def options(self, *args: Any, **kwargs: Any) -> list[str]:
         return [*super().options(*args, **kwargs), "--bind", "/tmp", "/tmp"]

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from teams.actions.usage import WrongTotal, rebuild_totals, remove_usage
-from teams.budgets import spent_this_month
+from teams.budgets import next_month, spent_this_month
 from teams.models import MonthlySpend, Team, UsageEntry, User
 from tests.factories import make_usage
 from tests.races import race
@@ -105,3 +105,10 @@ def test_rebuild_says_and_mends_a_total_that_is_wrong(team: Team, alice: User) -
     call_command("rebuild", all=True, stdout=out)
     assert "was 7.0000000000, its entries sum to 3.0000000000" in out.getvalue()
     assert totals() == right
+
+
+@pytest.mark.parametrize(("month", "after"), [((2026, 11), (2026, 12)), ((2026, 12), (2027, 1))])
+def test_a_month_ends_where_the_next_one_begins(
+    month: tuple[int, int], after: tuple[int, int]
+) -> None:
+    assert next_month(datetime(*month, 15, 12, tzinfo=UTC)) == datetime(*after, 1, tzinfo=UTC)

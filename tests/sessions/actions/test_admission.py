@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from opencode_web.lib.errors import Conflict
+from opencode_web.lib.errors import Conflict, NotFound
 from opencode_web.lib.reasons import Cause
 from sessions.actions.fork import fork_session
 from sessions.actions.prompts import PromptDraft, admit_prompt
@@ -222,3 +222,11 @@ def test_what_is_brought_back_goes_on(alice: User, held: Session) -> None:
     update_session(session_access(alice, held), archived_ms=0)
     prompt(alice, held, "Go on")
     assert state_of(held)[0] == "busy"
+
+
+def test_a_viewer_who_was_let_through_by_mistake_prompts_nothing(
+    vera: User, session: Session
+) -> None:
+    with pytest.raises(NotFound):
+        admit_prompt(session_access(vera, session), PromptDraft(parts=TEXT))
+    assert not session.inputs.exists()

@@ -6,29 +6,35 @@ const pointer = matchMedia("(hover: hover)");
 // What stands below a list moves with it.
 const AIMED = ["[data-refresh]", "a", "button", "summary", "label"].map((one) => `${one}:hover`).join();
 const CHOSEN = "[data-refresh] :focus-visible:not([type=search])";
+// Of the lists to be read: one may have been replaced by another since.
 const due = new Set();
 let timer = null;
 
 function isHeld(list) {
   const column = list.closest("[data-rail], main");
-  return !document.hidden && Boolean((pointer.matches && column.querySelector(AIMED)) || column.querySelector(CHOSEN));
+  return !document.hidden && column !== null && Boolean((pointer.matches && column.querySelector(AIMED)) || column.querySelector(CHOSEN));
 }
 
 const fetchList = (target, more) => htmx.ajax("GET", target.dataset.refresh, { target, swap: "outerMorph", ...more });
 
 function wait(...more) {
-  more.forEach((list) => due.add(list));
+  more.forEach(({ id }) => due.add(id));
   timer ??= setTimeout(read, WAIT_MS);
 }
 
 // One after the other: htmx drops the third request that the same element has under way.
 async function read() {
-  for (const list of [...due].filter((one) => !isHeld(one))) {
-    due.delete(list);
-    if (list.isConnected) await fetchList(list, { isPatient: true });
+  try {
+    for (const id of [...due]) {
+      const list = document.getElementById(id);
+      if (list && isHeld(list)) continue;
+      due.delete(id);
+      if (list) await fetchList(list, { isPatient: true });
+    }
+  } finally {
+    timer = null;
+    if (due.size) wait();
   }
-  timer = null;
-  if (due.size) wait();
 }
 
 // The pointer may have come while the answer was on its way.

@@ -109,3 +109,17 @@ def test_fr_01_a_list_does_not_wait_for_a_finger(
     new = new_session(client)
     expect(page.locator(f"#card-{new}")).to_be_visible()
     phone.close()
+
+
+def test_fr_01_a_list_that_was_replaced_while_it_was_held_is_read_again(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    titled(client, "Aimed at")
+    go(page, server)
+    page.locator("#rail a").first.hover()
+    row = page.locator(f"#row-{new_session(client)}")
+    page.wait_for_timeout(SETTLED_MS)
+    expect(row).to_have_count(0)
+    page.locator("#rail").evaluate("(list) => list.replaceWith(list.cloneNode(true))")
+    page.mouse.move(5, 5)
+    expect(row).to_be_visible()

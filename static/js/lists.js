@@ -6,7 +6,7 @@ const pointer = matchMedia("(hover: hover)");
 // What stands below a list moves with it.
 const AIMED = ["[data-refresh]", "a", "button", "summary", "label"].map((one) => `${one}:hover`).join();
 const CHOSEN = "[data-refresh] :focus-visible:not([type=search])";
-// Of the lists to be read: one may have been replaced by another since.
+// The ids of the lists to read again. Until then the element may be replaced.
 const due = new Set();
 let timer = null;
 

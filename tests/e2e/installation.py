@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct-horse-battery"
 # Seconds when nothing else runs; a machine with many others on it takes a minute.
 START_S = 200
-# Makes a person, a team and a project for each address that it reads. One process does it for all:
-# it takes longer to start than to do this.
+# Makes a person, a team and a project for each line that it reads. One process does it for all
+# tests, because it takes longer to start than to do this.
 _BOOTSTRAP = """
 import io, json, sys
 from django.core.management import call_command
@@ -248,7 +248,7 @@ def installation(data: Path) -> Iterator[Installation]:
         "SECRET_KEY": "end-to-end-" + "x" * 50,
         # Names the Celery queue: two installations on one Redis must not take each other's work.
         "OPENCODE_WEB_HOST": f"e2e-{os.getpid()}-{free_port()}",
-        # As many connections of each process: PostgreSQL has a hundred for all installations.
+        # Each thread keeps a connection, and PostgreSQL has a hundred for all installations.
         "DB_THREADS": "3",
     }
     server, name = os.environ["DATABASE_URL"], f"ocw_e2e_{os.getpid()}_{free_port()}"

@@ -76,8 +76,7 @@ def _is_paid(session: Session, lease: Lease, answer: Answer | None) -> bool:
 
 
 def _is_at_limit(session: Session, lease: Lease, answer: Answer | None) -> bool:
-    limit, prompt = reached_steps(session), newest_prompt(session)
-    if limit is None or prompt is None:
+    if (limit := reached_steps(session)) is None or (prompt := newest_prompt(session)) is None:
         return False
     stop_at_limit(session, lease, prompt, answer, limit)
     return True

@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import F, Q
+from django.utils import timezone
 
-from opencode_web.lib.compiled import CompiledInsert, CompiledQuery, CompiledUpdate, write_columns
+from opencode_web.lib.compiled import (
+    CompiledBulkUpdate,
+    CompiledInsert,
+    CompiledQuery,
+    CompiledUpdate,
+    write_columns,
+)
 from teams.models import AuditEntry, Membership, Team, User
 
 _MEMBERS: CompiledQuery[Membership] = CompiledQuery(
@@ -18,6 +26,13 @@ _MEMBERS: CompiledQuery[Membership] = CompiledQuery(
     ),
     str,
     str,
+)
+_RENAME: CompiledUpdate[Team] = CompiledUpdate(
+    lambda slug, name, length: Team.objects.filter(slug=slug),
+    lambda slug, name, length: {"name": name, "created_at": F("created_at") + length},
+    str,
+    str,
+    timedelta,
 )
 _BY_NUMBER: CompiledQuery[User] = CompiledQuery(
     lambda user_id: User.objects.filter(Q(pk=user_id), is_active=True)[:1], int
@@ -94,12 +109,37 @@ def test_it_replaces_only_what_it_was_told_to(team: Team) -> None:
 
 def test_it_updates_one_column_of_the_rows_that_are_there(team: Team) -> None:
     other = Team.objects.create(slug="other", name="Other")
-    CompiledUpdate(Team, "config").write({team.pk: {"é": [1]}, "gone": {"b": 2}, other.pk: {}})
+    CompiledBulkUpdate(Team, "config").write({team.pk: {"é": [1]}, "gone": {"b": 2}, other.pk: {}})
     team.refresh_from_db()
     other.refresh_from_db()
     assert (team.config, team.slug, other.config) == ({"é": [1]}, "acme", {})
     assert Team.objects.count() == 2
-    CompiledUpdate(Team, "config").write({})
+    CompiledBulkUpdate(Team, "config").write({})
+
+
+def test_it_updates_the_rows_of_a_query(team: Team, django_assert_num_queries: Any) -> None:
+    other, began = Team.objects.create(slug="other", name="Other"), team.created_at
+    with django_assert_num_queries(3):
+        assert _RENAME.write("acme", "One % ? %s", timedelta(days=2)) == 1
+        assert _RENAME.write("acme", "Two", timedelta(seconds=-1)) == 1
+        assert _RENAME.write("gone", "Three", timedelta()) == 0
+    team.refresh_from_db()
+    other.refresh_from_db()
+    assert (team.name, other.name) == ("Two", "Other")
+    assert team.created_at - began == timedelta(days=2, seconds=-1)
+
+
+def test_a_fault_is_one_of_djangos_and_ends_the_transaction(team: Team) -> None:
+    same = Team(slug=team.slug, name="Same", created_at=timezone.now())
+    with pytest.raises(IntegrityError), transaction.atomic():
+        CompiledInsert(Team).write([same])
+    with transaction.atomic():
+        transaction.set_rollback(True)
+        with pytest.raises(transaction.TransactionManagementError):
+            _MEMBERS.all(team.pk, "owner")
+        with pytest.raises(transaction.TransactionManagementError):
+            write_columns(team, ["name"])
+    assert Team.objects.get() == team
 
 
 def test_it_writes_some_columns_of_a_row(team: Team, django_assert_num_queries: Any) -> None:

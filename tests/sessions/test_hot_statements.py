@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
 
-from opencode_web.lib.compiled import CompiledInsert, CompiledQuery
+from opencode_web.lib.compiled import CompiledInsert, CompiledQuery, CompiledUpdate
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.ids import new_id
 from providers import accounts
@@ -43,7 +44,7 @@ from sessions.runner.calls import permission
 from sessions.runner.context import epoch
 from sessions.runner.drain import cost_limit, title_request
 from sessions.runner.files import changes
-from sessions.runner.log import history, model_history, pulse
+from sessions.runner.log import history, lease, model_history, pulse
 from sessions.stream import frames, turns
 from teams import access as team_access
 from teams import auth
@@ -174,8 +175,25 @@ INSERTS: dict[str, tuple[CompiledInsert[Any], type[Model]]] = {
     "teams/actions/usage.py:_ENTRIES": (usage._ENTRIES, UsageEntry),
     "teams/actions/usage.py:_TOTALS": (usage._TOTALS, MonthlySpend),
 }
-UPDATES = {"sessions/runner/log/pulse.py:_DATA": (pulse._DATA, Part)}
-_MADE = re.compile(r"^(_\w+)(?:: .+?)? = Compiled(?:Query|Insert|Update)\(", re.MULTILINE)
+UPDATES: dict[str, tuple[CompiledUpdate[Any], Callable[[Session], tuple[Any, ...]]]] = {
+    "sessions/events/projectors/inbox.py:_PROMOTE": (
+        inbox_rows._PROMOTE,
+        lambda one: (one.pk, one.inputs.latest("admitted_seq").pk, 77),
+    ),
+    "sessions/runner/drain/title_request.py:_CLAIM": (
+        title_request._CLAIM,
+        lambda one: (one.pk,),
+    ),
+    "sessions/runner/log/lease.py:_TAKE": (
+        lease._TAKE,
+        lambda one: (one.pk, "worker", 8, timedelta(seconds=30)),
+    ),
+    "sessions/runner/log/lease.py:_RELEASE": (lease._RELEASE, lambda one: (one.pk, one.run.token)),
+}
+BULK_UPDATES = {"sessions/runner/log/pulse.py:_DATA": (pulse._DATA, Part)}
+_MADE = re.compile(r"^(_\w+)(?:: .+?)? = Compiled(?:Query|Insert|(?:Bulk)?Update)\(", re.MULTILINE)
+# A moment that the database chooses differs from one statement to the next.
+_NEAR = timedelta(seconds=20)
 
 
 @pytest.fixture
@@ -248,7 +266,7 @@ def test_only_the_statements_of_turn_and_stream_are_compiled() -> None:
         for path in modules(*ROOMS)
         for name in _MADE.findall(path.read_text())
     }
-    assert made == QUERIES.keys() | INSERTS.keys() | UPDATES.keys()
+    assert made == QUERIES.keys() | INSERTS.keys() | UPDATES.keys() | BULK_UPDATES.keys()
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -277,8 +295,28 @@ def test_a_compiled_insert_writes_what_the_orm_writes(told: Session, name: str) 
 
 
 @pytest.mark.parametrize("name", UPDATES)
-def test_a_compiled_update_writes_what_the_orm_writes(told: Session, name: str) -> None:
-    update, model = UPDATES[name]
+def test_a_compiled_update_changes_what_the_orm_changes(told: Session, name: str) -> None:
+    update, to_arguments = UPDATES[name]
+    told.run.title_due = True
+    told.run.save()
+    arguments = to_arguments(told)
+    rows = update.build(*arguments).model._default_manager.order_by("pk").values()
+    before = list(rows)
+    with transaction.atomic():
+        assert update.write(*arguments) == 1
+        found = list(rows.all())
+        transaction.set_rollback(True)
+    assert update.build(*arguments).update(**update.columns(*arguments)) == 1
+    assert before != found
+    for got, expected in zip(found, rows.all(), strict=True):
+        for column, value in expected.items():
+            is_moment = isinstance(value, datetime)
+            assert abs(got[column] - value) < _NEAR if is_moment else got[column] == value
+
+
+@pytest.mark.parametrize("name", BULK_UPDATES)
+def test_a_compiled_bulk_update_writes_what_the_orm_writes(told: Session, name: str) -> None:
+    update, model = BULK_UPDATES[name]
     rows = list(model.objects.order_by("pk"))
     for index, row in enumerate(rows):
         row.data = {"type": "text", "text": f"é {index}"}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from opencode_web.lib.compiled import CompiledInsert
+from opencode_web.lib.compiled import CompiledInsert, CompiledUpdate
 from sessions.events.inbox import (
     InputAdmitted,
     InputCancelled,
@@ -15,6 +15,13 @@ from sessions.models import SessionInput
 
 Status = SessionInput.Status
 _INPUTS = CompiledInsert(SessionInput)
+_PROMOTE = CompiledUpdate(
+    lambda session_id, input_id, seq: SessionInput.objects.filter(session=session_id, pk=input_id),
+    lambda session_id, input_id, seq: {"status": Status.PROMOTED, "promoted_seq": seq},
+    str,
+    str,
+    int,
+)
 
 
 def project_admitted(rows: Rows, event: InputAdmitted, seq: int, time: datetime) -> None:
@@ -32,9 +39,7 @@ def project_admitted(rows: Rows, event: InputAdmitted, seq: int, time: datetime)
 
 
 def project_promoted(rows: Rows, event: InputPromoted, seq: int, time: datetime) -> None:
-    SessionInput.objects.filter(session=rows.session, pk=event.id).update(
-        status=Status.PROMOTED, promoted_seq=seq
-    )
+    _PROMOTE.write(rows.session.pk, event.id, seq)
     rows.session.file_reverts = []
     rows.session.turn_steps = 0
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.compiled import CompiledQuery, CompiledUpdate
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.marks import defuse
@@ -51,6 +51,11 @@ MAX_TITLE_CHARS = 100
 _FRAMES = ("prompt",)
 _THINKING = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 
+_CLAIM = CompiledUpdate(
+    lambda session_id: Run.objects.filter(session=session_id, title_due=True),
+    lambda session_id: {"title_due": False},
+    str,
+)
 _SESSION = CompiledQuery(
     lambda session_id: Session.objects.filter(pk=session_id).select_related("project__team"), str
 )
@@ -113,7 +118,7 @@ def _take(session_id: str) -> _Task | None:
 
     Raises: AppError when the model cannot be used or paid for; then a later turn asks again.
     """
-    if not Run.objects.filter(session=session_id, title_due=True).update(title_due=False):
+    if not _CLAIM.write(session_id):
         return None
     session, first = _SESSION.first(session_id), _FIRST_INPUT.first(session_id)
     if session is None or first is None or session.title != title_from(first):

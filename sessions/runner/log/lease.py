@@ -11,10 +11,11 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper, F, Q
+from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
+from opencode_web.lib.compiled import CompiledUpdate
 from opencode_web.lib.errors import NotFound
 from sessions.events.store import lock_session
 from sessions.models import Project, Run, Session
@@ -32,10 +33,37 @@ class Lease:
     taken_over: bool = False
 
 
-def _expiry() -> ExpressionWrapper[Combinable]:
-    return ExpressionWrapper(
-        Now() + timedelta(seconds=settings.LEASE_S), output_field=DateTimeField()
-    )
+def _expiry(length: timedelta) -> ExpressionWrapper[Combinable]:
+    return ExpressionWrapper(Now() + length, output_field=DateTimeField())
+
+
+def _length() -> timedelta:
+    return timedelta(seconds=settings.LEASE_S)
+
+
+def _free_run(session_id: str) -> QuerySet[Run]:
+    free = Q(lease_until=None) | Q(lease_until__lt=Now())
+    return Run.objects.filter(free, session=session_id)
+
+
+_TAKE = CompiledUpdate(
+    lambda session_id, owner, token, length: _free_run(session_id),
+    lambda session_id, owner, token, length: {
+        "owner": owner,
+        "token": token,
+        "lease_until": _expiry(length),
+    },
+    str,
+    str,
+    int,
+    timedelta,
+)
+_RELEASE = CompiledUpdate(
+    lambda session_id, token: Run.objects.filter(session=session_id, token=token),
+    lambda session_id, token: {"owner": "", "lease_until": None, "token": F("token") + 1},
+    str,
+    int,
+)
 
 
 @transaction.atomic
@@ -50,10 +78,7 @@ def acquire_lease(session_id: str) -> Lease | None:
 def take_lease(session: Session) -> Lease | None:
     """Take the lease on a locked session. Returns: None when a live worker holds it."""
     run = session.run
-    free = Q(lease_until=None) | Q(lease_until__lt=Now())
-    if not Run.objects.filter(free, session=session).update(
-        owner=process_name(), token=run.token + 1, lease_until=_expiry()
-    ):
+    if not _TAKE.write(session.pk, process_name(), run.token + 1, _length()):
         return None
     run.token += 1
     return Lease(session.pk, run.token, taken_over=bool(run.owner))
@@ -65,7 +90,7 @@ def renew_lease(lease: Lease) -> bool | None:
     Returns: whether somebody asked the session to stop, or None when the lease is lost.
     """
     mine = Run.objects.filter(session_id=lease.session_id, token=lease.token)
-    if not mine.update(lease_until=_expiry()):
+    if not mine.update(lease_until=_expiry(_length())):
         return None
     return mine.exclude(stop_requested_at=None).exists()
 
@@ -76,9 +101,7 @@ def release_lease(lease: Lease) -> None:
     The token rises: a transaction of this drain that is still under way in a thread, which nobody
     can cancel, must not write behind it.
     """
-    Run.objects.filter(session_id=lease.session_id, token=lease.token).update(
-        owner="", lease_until=None, token=F("token") + 1
-    )
+    _RELEASE.write(lease.session_id, lease.token)
 
 
 @transaction.atomic

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from django.conf import settings
 from django.db import Error, transaction
 
-from opencode_web.lib.compiled import CompiledUpdate
+from opencode_web.lib.compiled import CompiledBulkUpdate
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from sessions.events.live import Delta, publish_deltas
@@ -26,7 +26,7 @@ from sessions.runner.log.lease import Lease
 
 logger = logging.getLogger(__name__)
 
-_DATA = CompiledUpdate(Part, "data")
+_DATA = CompiledBulkUpdate(Part, "data")
 
 # Text that arrives closer together than this goes out as one.
 BEAT_S = 0.04

@@ -26,7 +26,7 @@ from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import PART, AgentPart, AnyPart, FilePart, SubtaskPart, TextPart
 from sessions.events.store import append, lock_session
-from sessions.events.types import SessionStatus
+from sessions.events.types import SessionEvent, SessionStatus
 from sessions.files import READ, resolve_file_part
 from sessions.inbox import find_input, promotion_events
 from sessions.models import Event, Message, Session, SessionInput, State
@@ -124,19 +124,24 @@ def admit_input(
     """
     session = lock_session(session_id)
     row = _earlier(session, event)
+    events: list[SessionEvent] = []
     if row is None:
         require_admission(session, event.author_id)
-        append(session, [event])
+        events.append(event)
+    wakes = resume and reply and find_closure(session) is None
+    is_waiting = row is None or row.status == SessionInput.Status.ADMITTED
+    if wakes and is_waiting and session.state == State.IDLE:
+        # Busy from here on: whoever looks sees it at once, and the beat finds it if the doorbell
+        # is lost.
+        events.append(SessionStatus(state="busy"))
+    append(session, events)
+    if row is None:
         row = find_input(event.info.id)
         if row is None:
             raise RuntimeError(f"The input {event.info.id} was not written.")
         if not reply and session.state == State.IDLE:
             append(session, promotion_events(session, [row]))
-    if resume and reply and find_closure(session) is None:
-        if session.state == State.IDLE and row.status == SessionInput.Status.ADMITTED:
-            # Busy from here on: whoever looks sees it at once, and the beat finds it if the
-            # doorbell is lost.
-            append(session, [SessionStatus(state="busy")])
+    if wakes:
         wake(session.pk, session.project)
     return row
 

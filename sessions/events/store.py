@@ -114,6 +114,8 @@ def append(
 
     Returns: the stored events in order.
     """
+    if not events:
+        return []
     now = timezone.now()
     stored = [
         Event(

@@ -36,6 +36,8 @@ class TextWriter:
         self._lease = lease
         self._pulse = pulse()
         self._part: TextPart | ReasoningPart | None = None
+        # When its block ended, if it has; it is closed with what comes next.
+        self._ended: int | None = None
         self._chunks: list[str] = []
         self._unsent: list[str] = []
         self._sent = 0
@@ -55,7 +57,7 @@ class TextWriter:
         if not text:
             return
         text = clean_text(text)
-        if not isinstance(self._part, kind):
+        if not isinstance(self._part, kind) or self._ended is not None:
             await self._open(kind)
         self._chunks.append(text)
         self._unsent.append(text)
@@ -71,7 +73,7 @@ class TextWriter:
             time=PartTime(start=now_ms()),
         )
         await in_db(append_events, self._lease, [*events, PartUpdated(part=part)])
-        self._part = part
+        self._part, self._ended = part, None
         self._chunks = []
         self._unsent, self._sent = [], 0
         self.opened.append(part.id)
@@ -102,7 +104,7 @@ class TextWriter:
         assert self._part.time is not None
         final = self._current().model_copy(
             update={
-                "time": PartTime(start=self._part.time.start, end=now_ms()),
+                "time": PartTime(start=self._part.time.start, end=self._ended or now_ms()),
                 "metadata": metadata,
             }
         )
@@ -114,10 +116,17 @@ class TextWriter:
     async def end(
         self, kind: type[TextPart] | type[ReasoningPart], metadata: JsonObject | None
     ) -> list[SessionEvent]:
-        """End a block of this kind. One with metadata is a part although nothing was said in it."""
-        if metadata and not isinstance(self._part, kind):
+        """End a block of this kind. One with metadata is a part although nothing was said in it.
+
+        Returns: the final event of the part if it has metadata, which has to be kept. Any other is
+        closed with what comes next: until then its text is on disk as before.
+        """
+        if metadata and (not isinstance(self._part, kind) or self._ended is not None):
             await self._open(kind)
-        return await self.close(metadata)
+        if metadata:
+            return await self.close(metadata)
+        self._ended = self._ended or now_ms()
+        return []
 
     async def keep(self) -> None:
         """Put what arrived on disk as it is: the turn is being cancelled."""

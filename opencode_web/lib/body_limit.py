@@ -12,9 +12,9 @@ from io import BytesIO
 from typing import Any
 from urllib.parse import unquote
 
-from daphne import http_protocol, server
 from django.conf import settings
 
+from opencode_web.lib.daphne import http_protocol, server
 from opencode_web.lib.errors import TooLarge
 
 # Forms of people who are not signed in.

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from daphne import http_protocol
 from django.conf import settings
 
 from opencode_web.lib.addresses import client_network
+from opencode_web.lib.daphne import http_protocol
 from opencode_web.lib.unread_answers import UnreadChannel
 
 # That much of a body has to come in each REQUEST_BODY_TIMEOUT_S.

@@ -10,8 +10,9 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from daphne import http_protocol
 from django.conf import settings
+
+from opencode_web.lib.daphne import http_protocol
 
 # What is written at once. Twisted's transport asks for a pause when it holds that much.
 PIECE_BYTES = 64 * 1024

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import gc
+import importlib
+import sys
 from collections.abc import Iterator
 
 import pytest
 
-from opencode_web.lib.importing import without_collections
+from opencode_web.lib.importing import without_collections, without_module
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +40,13 @@ def test_what_was_made_is_not_looked_at_again() -> None:
     with without_collections():
         made = [[number] for number in range(5_000)]
     assert gc.get_freeze_count() >= len(made)
+
+
+def test_an_optional_module_is_missing_only_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "this", raising=False)
+    with pytest.raises(ImportError), without_module("this"):
+        importlib.import_module("this")
+    assert "this" not in sys.modules
+    with without_module("json"):
+        assert importlib.import_module("json").loads("1") == 1
+    assert "json" in sys.modules

@@ -12,8 +12,8 @@ UV_VERSION := 0.13.9
 CANDIDATES := python3 python3.13 python3.12 python3.11 python3.14 python
 # What pytest gets besides its own settings: `make test ARGS="-k tokens"`.
 ARGS ?=
-# One process more than there are cores, as tests also wait; `make test JOBS=0` runs all in one.
-JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Two processes more than there are cores, as tests also wait; `make test JOBS=0` runs all in one.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 
 .PHONY: help run test check chaos oracle bench clients llm texts lock format clean
 
@@ -23,10 +23,10 @@ help: ## Show these commands
 run: $(BIN)/opencode-web ## Install what is missing, migrate and start the server on PORT (4096)
 	@exec $(BIN)/python manage.py up
 
-# Without the allocator of development mode, which checks what C code writes and costs a tenth. The
-# tests stay compiled whatever the caller's shell says: otherwise each process compiles all of them.
+# The tests stay compiled whatever the caller's shell says: otherwise each process compiles all of
+# them. Warnings are errors without Python's development mode, which costs a tenth: CI has it on once.
 test: $(VENV)/.installed-dev ## Run the tests; ARGS="-k name" picks some
-	@PYTHONDONTWRITEBYTECODE= PYTHONDEVMODE=1 PYTHONMALLOC=pymalloc $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 check: $(VENV)/.installed-dev ## Format, lint, types, layers, migrations
 	$(BIN)/ruff format --check

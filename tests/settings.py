@@ -25,6 +25,8 @@ ALLOWED_PRIVATE_ADDRESSES = ["127.0.0.0/8", "::1", "localhost"]
 # Nothing here has to survive a power cut.
 if DATABASES["default"]["ENGINE"].endswith("postgresql"):
     DATABASES["default"]["ENGINE"] = "tests.postgres"
+    # Several processes of tests and their servers share the connections of one server.
+    DB_THREADS = 3
     DATABASES["default"].setdefault("OPTIONS", {})["options"] = "-c synchronous_commit=off"
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["ENGINE"] = "tests.sqlite"

@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.installation import ROOT, Installation
 from tests.e2e.rest import new_session, script, text_of, wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300), pytest.mark.any_database]
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 PROGRAM = [sys.executable, "-m", "opencode_web_cli"]
 READ = {"tool": "read", "input": {"filePath": "till.py"}}

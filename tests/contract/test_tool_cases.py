@@ -9,6 +9,8 @@ from tests.contract.tool_cases import CASES, FILES, Case, Files
 from tests.fakes import FakeToolContext
 from tools.errors import ToolError
 
+pytestmark = pytest.mark.any_database
+
 _EVERY = [*FILES, "n.txt", "q.txt", "z.txt"]
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.any_database]
 
 EDIT = {
     "filePath": "till.py",

@@ -9,11 +9,11 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from bench.npm import Unavailable
 from tests.e2e.axe import find_faults, install_axe
-from tests.e2e.browser import in_chromium, signed_in_as
+from tests.e2e.browser import of_page, signed_in_as
 from tests.e2e.installation import Installation
 from tests.providers.views.test_connect import KEY, compatible
 
-pytestmark = in_chromium
+pytestmark = of_page
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,12 @@ from playwright.sync_api import BrowserContext, expect
 
 from bench.npm import Unavailable
 from tests.e2e.axe import find_faults, install_axe
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import approve_everything, ask, new_session, script
 from tests.tools.mcp.oauth_servers import GuardedShop, guarded_shop
 
-pytestmark = in_chromium
+pytestmark = of_page
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,13 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script
 from tests.e2e.test_workspace import settle
 from tests.tools.mcp.servers import canned
 
-pytestmark = in_chromium
+pytestmark = of_page
 # One red point.
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJ"

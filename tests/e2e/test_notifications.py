@@ -16,6 +16,7 @@ from tests.e2e.rest import body, new_session, script, wait_for
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
+    pytest.mark.any_database,
 ]
 
 

@@ -12,13 +12,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sessions.forges.adapter import ForgeKind
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import approve_everything, ask, script
 from tests.sessions.forges.servers import TOKEN, FakeForge, forge
 from tests.sessions.git_server import git_server
 
-pytestmark = [*in_chromium, pytest.mark.timeout(300)]
+pytestmark = [*of_page, pytest.mark.timeout(300)]
 WAIT_MS = 60_000
 
 

@@ -10,11 +10,11 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import new_session
 
-pytestmark = in_chromium
+pytestmark = of_page
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1440, "height": 900}
 FILES = 5_000

@@ -16,6 +16,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.timeout(300),
     pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed"),
+    pytest.mark.any_database,
 ]
 
 

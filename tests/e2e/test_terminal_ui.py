@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.timeout(300),
     pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed"),
+    pytest.mark.any_database,
 ]
 
 # White space and frames: long lines are broken anywhere.

@@ -4,11 +4,11 @@ import re
 
 from playwright.sync_api import BrowserContext, expect
 
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = in_chromium
+pytestmark = of_page
 
 
 def test_fr_02_the_usage_of_a_turn_is_two_keys_away(

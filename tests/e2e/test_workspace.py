@@ -13,11 +13,11 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.browser import in_chromium
+from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = in_chromium
+pytestmark = of_page
 PHONE = {"width": 390, "height": 844}
 Begin = Callable[..., str]
 

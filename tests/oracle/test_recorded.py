@@ -21,6 +21,8 @@ from tests.oracle.vendors import VENDORS
 from tests.providers.servers import Request
 from tests.sessions.factories import make_project
 
+pytestmark = pytest.mark.any_database
+
 _AT_ONCE = 4
 
 

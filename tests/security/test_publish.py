@@ -26,7 +26,7 @@ from tests.sessions.git_server import git_server
 from tests.sessions.runner.drains import allow_bash
 from tests.web_server import answer
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 # What the agent leaves behind: all that a command is given.
 SPY = "env >seen; cat .git/config >>seen; git config --list >>seen || true"
 

@@ -26,7 +26,7 @@ from teams.access import TeamAccess, access_team
 from teams.models import Team, User
 from tests.sessions.git_server import PASSWORD, USER, git_server, make_repository, run_git
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 TOKEN = f"{USER}:{PASSWORD}"
 

@@ -20,7 +20,7 @@ from sessions.models import Project, Session
 from sessions.runner.files.changes import changed_files, take_snapshot
 from tools.sandbox.select import SandboxReport
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.sessions.checkouts.conftest import INIT, run
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import allow_bash
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 JSON = "application/json"
 
 

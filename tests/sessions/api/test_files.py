@@ -20,7 +20,7 @@ from teams.models import AuditEntry, User
 from tests.sessions.api.conftest import ConnectAsync
 from tests.sessions.checkouts.conftest import run
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 JSON = "application/json"
 MADE = """
 git init -q -b main

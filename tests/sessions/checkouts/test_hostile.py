@@ -10,6 +10,8 @@ from sessions.checkouts.repository import CheckoutError, NoCheckouts
 from tests.sessions.checkouts.conftest import ALICE, Shop, run
 from tests.sessions.checkouts.hostile import arm
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.mark.parametrize("whose", ["project", "checkout"])
 async def test_no_program_of_a_repository_is_started_at_any_step(

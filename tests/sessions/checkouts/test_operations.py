@@ -10,6 +10,8 @@ from sessions.checkouts.repository import CheckoutError, NoCheckouts, Person
 from sessions.checkouts.rescue import Rescued
 from tests.sessions.checkouts.conftest import ALICE, Shop, run
 
+pytestmark = pytest.mark.any_database
+
 
 async def test_a_checkout_has_the_files_and_a_branch_of_its_own(shop: Shop) -> None:
     folder, made = await shop.make()

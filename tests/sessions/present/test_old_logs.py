@@ -10,6 +10,8 @@ from sessions.events.reasons import REASONS
 from sessions.present.old_logs import OLD_SENTENCES, read_sentence
 from sessions.present.stored_text import stored_text
 
+pytestmark = pytest.mark.any_database
+
 LOST = "Interrupted: the worker that ran this was lost."
 
 

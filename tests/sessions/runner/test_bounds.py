@@ -37,6 +37,8 @@ from tests.sessions.runner.test_compaction import (  # noqa: F401 - its fixture 
 from tests.sessions.runner.test_recovery import expire
 from tests.sessions.runner.test_subagents import task
 
+pytestmark = pytest.mark.any_database
+
 LS = {"tool": "list", "input": {}}
 OVERLOADED = {"error": {"status": 529, "message": "Overloaded", "retry_after_s": 0}}
 # A turn that makes more requests than this has no end.

@@ -26,6 +26,8 @@ from tests.sessions.runner.drains import drain, parts_of
 from tests.sessions.runner.test_custom_tools import ADD
 from tools.permissions.rules import Action, evaluate
 
+pytestmark = pytest.mark.any_database
+
 
 def brings(folder: Path, what: str) -> None:
     files = {

@@ -26,6 +26,8 @@ from tests.sessions.checkouts.conftest import INIT, run
 from tests.sessions.factories import make_session, prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, drain, parts_of
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture
 def shop(project: Project, tmp_path: Path, settings: Settings) -> Path:

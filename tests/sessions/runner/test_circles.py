@@ -15,6 +15,8 @@ from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of
 from tests.sessions.story import Story
 
+pytestmark = pytest.mark.any_database
+
 LS = {"tool": "list", "input": {}}
 STATES = {"completed", "error"}
 

@@ -17,7 +17,7 @@ from tests.sessions.factories import INLINE, prompt, script, session_access
 from tests.sessions.projection import assert_log_equals_rows
 from tests.sessions.runner.drains import allow_bash, drain, parts_of, stop, until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 def command(session: Session, user: User, template: str, **fields: Any) -> str:

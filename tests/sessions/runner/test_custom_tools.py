@@ -22,7 +22,7 @@ from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of
 from tools.permissions.rules import Action, evaluate
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 Write = Callable[[str, str], None]
 
 ADD = '''"""Adds one."""

@@ -6,6 +6,8 @@ from opencode_web.lib.json import JsonObject
 from sessions.events.parts import ToolPart, ToolPending
 from sessions.runner.calls.guards import WINDOW_CHARS, Monologue, find_repeats
 
+pytestmark = pytest.mark.any_database
+
 
 def call(number: int, tool: str, arguments: JsonObject) -> ToolPart:
     return ToolPart(

@@ -21,7 +21,7 @@ from tests.tools import lsp
 from tests.tools.sandbox.test_bubblewrap import marked_processes
 
 __all__ = ["connect_async"]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 SERVER = {"command": ["python3", "server.py"], "extensions": [".txt"], "env": {"A": "1"}}
 
 

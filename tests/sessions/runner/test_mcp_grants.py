@@ -27,7 +27,7 @@ from tests.tools.mcp.oauth_servers import GuardedShop, guarded_shop
 from tools.mcp.client import call_tool
 from tools.mcp.exchange import Server, SignInNeeded
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 def sign_in(project: Project, user: User, shop: GuardedShop) -> McpSignIn:

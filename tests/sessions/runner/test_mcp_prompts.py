@@ -20,7 +20,7 @@ from tests.sessions.runner.test_secrets import VALUE, give
 from tests.tools.mcp.servers import canned
 from tools.mcp.client import Offer
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 CAN = {"initialize": {"capabilities": {"prompts": {}, "tools": {}}}}
 
 

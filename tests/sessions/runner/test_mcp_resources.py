@@ -18,7 +18,7 @@ from tests.sessions.runner.test_mcp_tools import set_up
 from tests.sessions.runner.test_secrets import VALUE, give
 from tests.tools.mcp.servers import canned
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 CAN = {"initialize": {"capabilities": {"resources": {}}}}
 HOURS = {"uri": "shop://hours", "name": "Opening \x1b[1mhours", "mimeType": "text/plain"}
 

@@ -26,7 +26,7 @@ from tests.sessions.stream.event_reader import Reader, stream
 from tests.sessions.stream.test_sse import rename
 from tests.tools.mcp.servers import canned
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 def set_up(project: Project, *, accept: bool = True, **servers: object) -> None:

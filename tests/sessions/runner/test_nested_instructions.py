@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.db import transaction
 
 from opencode_web.lib.db import in_db
@@ -14,6 +15,8 @@ from sessions.runner.context.nested_instructions import MAX_CHARS
 from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import drain, parts_of
+
+pytestmark = pytest.mark.any_database
 
 
 def fill(project: Project, files: dict[str, str]) -> Path:

@@ -9,6 +9,8 @@ from opencode_web.lib.db import in_db
 from sessions.models import Project, Session
 from tests.sessions.runner.test_prefix import Ask, ask, server
 
+pytestmark = pytest.mark.any_database
+
 __all__ = ["ask", "server"]
 EDITS, PATCHES = {"edit", "write"}, {"apply_patch"}
 

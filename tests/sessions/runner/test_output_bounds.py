@@ -17,6 +17,8 @@ from tests.sessions.runner.drains import allow_bash, drain, parts_of, stop, unti
 from tools import registry
 from tools.output_store import OutputSpool
 
+pytestmark = pytest.mark.any_database
+
 SECRET_END = "the end of a very long output"
 # Far more than any row may hold of an output: what is shown of it live, and what is kept.
 MOST_CHARS = 120_000

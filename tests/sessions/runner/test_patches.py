@@ -16,6 +16,8 @@ from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of
 from tests.tools.test_patch_format import patch
 
+pytestmark = pytest.mark.any_database
+
 MANY = patch(
     *("*** Update File: src/a.py", "@@", "-two", "+2"),
     *("*** Add File: new/d.md", "+# D"),

@@ -24,6 +24,8 @@ from tests.providers.factories import KEY, make_provider
 from tests.providers.servers import AnthropicServer, Call, OpenAIServer, Reply, ResponsesServer
 from tests.sessions.factories import session_access
 
+pytestmark = pytest.mark.any_database
+
 Json = dict[str, Any]
 Ask = Callable[..., Any]
 

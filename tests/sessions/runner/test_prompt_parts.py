@@ -18,6 +18,8 @@ from teams.models import User
 from tests.sessions.factories import INLINE, script, session_access
 from tests.sessions.runner.drains import drain, parts_of
 
+pytestmark = pytest.mark.any_database
+
 PNG = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )

@@ -24,6 +24,8 @@ from tests.sessions.runner.picky_vendors import WIRES, Picky
 from tests.sessions.runner.test_mcp_tools import set_up
 from tests.tools.mcp.servers import canned
 
+pytestmark = pytest.mark.any_database
+
 Ask = Callable[..., Any]
 # The servers of two wires want a key of theirs.
 KEY = "key-of-tests"

@@ -14,6 +14,8 @@ from sessions.runner.context import remote
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 
+pytestmark = pytest.mark.any_database
+
 STYLE, AWAY = "https://docs.example.com/style.md", "https://docs.example.com/away.md"
 
 

@@ -19,7 +19,7 @@ from tests.tools.mcp.remote_servers import shop
 from tests.web_server import answer as reply
 from tests.web_server import serve_any
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 def echo(handler: BaseHTTPRequestHandler) -> None:

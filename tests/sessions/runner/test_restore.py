@@ -27,6 +27,8 @@ from tests.sessions.factories import INLINE, prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of
 from tools.sandbox.select import SandboxReport
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture(autouse=True)
 def allowed(session: Session, project: Project) -> None:

@@ -19,6 +19,8 @@ from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, drain, parts_of
 
+pytestmark = pytest.mark.any_database
+
 VALUE = "s3cret-value-of-the-project"
 ENCODED = base64.b64encode(VALUE.encode()).decode()
 

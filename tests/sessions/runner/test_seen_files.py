@@ -21,6 +21,8 @@ from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain
 from tests.sessions.runner.test_subagents import calls_of, task, work
 
+pytestmark = pytest.mark.any_database
+
 READ = {"tool": "read", "input": {"filePath": "a.txt"}}
 UNREAD, CHANGED = "has not been read in this session", "has changed since it was last read"
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from opencode_web.lib.db import in_db
 from providers.llm.events import (
     Finished,
@@ -19,6 +21,8 @@ from teams.models import User
 from tests.sessions.factories import prompt
 from tests.sessions.runner.drains import drain, parts_of
 from tests.sessions.runner.test_retries import play as play
+
+pytestmark = pytest.mark.any_database
 
 SIGNED = {"anthropic": {"signature": "sig-1"}}
 REDACTED = {"anthropic": {"redactedData": "opaque"}}

@@ -19,6 +19,8 @@ from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import drain, parts_of
 
+pytestmark = pytest.mark.any_database
+
 BASE = "https://skills.example.com/team"
 HEAD = "---\nname: {}\ndescription: {}\n---\n"
 

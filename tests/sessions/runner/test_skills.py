@@ -10,7 +10,7 @@ from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import drain, parts_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 async def test_feat2_fr_07_an_agent_loads_a_skill_of_the_repository(

@@ -17,6 +17,8 @@ from tests.providers.llm.vendors import PLACE, WIRES, Step
 from tests.sessions.factories import session_access
 from tests.sessions.runner.drains import drain
 
+pytestmark = pytest.mark.any_database
+
 SCHEMA = {
     "type": "object",
     "properties": {"path": {"type": "string"}},

@@ -20,7 +20,7 @@ from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.views.reviewing import Repository, Review
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 ClientFor = Callable[[User | None], Client]
 READ = {"tool": "read", "input": {"filePath": "till.py"}}
 GONE = "The file is not stored as it was at this change, so its other lines cannot be shown."

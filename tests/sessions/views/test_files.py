@@ -14,7 +14,7 @@ from sessions.present.pages.files import MAX_DOWNLOAD_BYTES, MAX_TEXT_BYTES
 from teams.models import User
 from tests.sessions.factories import make_session
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 

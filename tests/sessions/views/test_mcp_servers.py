@@ -16,7 +16,7 @@ from sessions.mcp.servers import digest_of
 from sessions.models import McpProgram, McpServer, Project
 from teams.models import AuditEntry, Team, User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 ClientFor = Callable[[User | None], Client]
 TEAM = "/t/acme/settings/mcp/"
 SHOP = {

@@ -16,7 +16,7 @@ from teams.models import User
 from tests.sessions.factories import prompt, script
 from tests.sessions.views.reviewing import PNG, Repository, Review, paths
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 ClientFor = Callable[[User | None], Client]
 SED = "sed -i '{}' till.py"
 

@@ -11,7 +11,7 @@ from teams.models import User
 from tests.sessions.story import tell_whole_turn
 from tests.sessions.views.reviewing import Repository, Review, paths
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 ClientFor = Callable[[User | None], Client]
 
 

@@ -15,7 +15,7 @@ from teams.models import AuditEntry, User
 from tests.sessions.factories import make_session
 from tests.sessions.views.reviewing import Repository, Review, fields_of, paths
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 ClientFor = Callable[[User | None], Client]
 PANE = "source=uncommitted"
 

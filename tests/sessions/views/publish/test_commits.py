@@ -15,7 +15,7 @@ from tests.sessions.checkouts.conftest import run
 from tests.sessions.factories import make_session
 from tests.sessions.views.publish.panel import Panel, forms_of, worked
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 def test_it_commits_in_the_name_of_who_asks_with_the_agent_as_co_author(

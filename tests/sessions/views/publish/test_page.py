@@ -13,7 +13,7 @@ from tests.sessions.checkouts.conftest import run
 from tests.sessions.views.publish.panel import Panel
 
 ClientFor = Callable[[User | None], Client]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 def test_it_makes_and_renames_branches(browser: Client, own: Session, shop: Path) -> None:

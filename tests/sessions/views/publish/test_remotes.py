@@ -16,7 +16,7 @@ from tests.sessions.forges.servers import TOKEN, FakeForge, forge
 from tests.sessions.git_server import git_server
 from tests.sessions.views.publish.panel import Panel, forms_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 def test_it_pushes_and_says_what_is_left(browser: Client, own: Session, bare: Path) -> None:

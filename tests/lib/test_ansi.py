@@ -9,9 +9,8 @@ def shown(text: str) -> str:
     return lines_to_html(to_plain_lines(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "html"),
-    [
+def test_it_shows_what_a_terminal_would_have_at_the_end(subtests: pytest.Subtests) -> None:
+    cases = [
         ("plain <b>", "plain &lt;b&gt;"),
         ("\x1b[31mred\x1b[0m", '<span class="ansi31">red</span>'),
         ("10 %\r50 %\r100 %", "100 %"),
@@ -21,10 +20,10 @@ def shown(text: str) -> str:
         ("\x1b]0;title\x07x", "x"),
         ("\x1b]8;;https://evil\x1b\\link\x1b]8;;\x1b\\", "link"),
         ("a\x00\x07b", "ab"),
-    ],
-)
-def test_it_shows_what_a_terminal_would_have_at_the_end(text: str, html: str) -> None:
-    assert shown(text) == html
+    ]
+    for text, html in cases:
+        with subtests.test(text=text):
+            assert shown(text) == html
 
 
 @pytest.mark.parametrize(

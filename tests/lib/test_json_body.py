@@ -8,9 +8,8 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json_body import MAX_DEPTH, parse_json
 
 
-@pytest.mark.parametrize(
-    ("body", "value"),
-    [
+def test_it_parses_and_cleans(subtests: pytest.Subtests) -> None:
+    cases = [
         (b'{"a": [1, null]}', {"a": [1, None]}),
         (b'\xef\xbb\xbf{"a": 1}', {"a": 1}),
         (rb'{"\ud800": "x\udfffy"}', {"\ufffd": "x\ufffdy"}),
@@ -19,16 +18,15 @@ from opencode_web.lib.json_body import MAX_DEPTH, parse_json
         (b'"' + b"[" * 500 + b'"', "[" * 500),
         (b"[" * MAX_DEPTH + b"]" * MAX_DEPTH, None),
         (b"[" + b"[]," * 500 + b"[]]", [[] for _ in range(501)]),
-    ],
-)
-def test_it_parses_and_cleans(body: bytes, value: object) -> None:
-    assert value is None or parse_json(body) == value
-    parse_json(body)
+    ]
+    for body, value in cases:
+        with subtests.test(body=body):
+            assert value is None or parse_json(body) == value
+            parse_json(body)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_it_refuses(subtests: pytest.Subtests) -> None:
+    cases = [
         b"{",
         b"\xff",
         b"NaN",
@@ -39,11 +37,10 @@ def test_it_parses_and_cleans(body: bytes, value: object) -> None:
         b'{"a":' * 100_000,
         '{"a": 1}'.encode("utf-16"),
         b"1" * 10_000,
-    ],
-)
-def test_it_refuses(body: bytes) -> None:
-    with pytest.raises(Invalid):
-        parse_json(body)
+    ]
+    for body in cases:
+        with subtests.test(body=body), pytest.raises(Invalid):
+            parse_json(body)
 
 
 def test_a_long_text_costs_little() -> None:

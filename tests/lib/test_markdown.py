@@ -24,9 +24,8 @@ def test_it_renders_what_agents_write() -> None:
     assert '<span class="k">def</span> <span class="nf">f</span>' in html
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_hostile_markdown_is_inert(subtests: pytest.Subtests) -> None:
+    cases = [
         "<script>alert(1)</script>",
         "<img src=x onerror=alert(1)>",
         "[a](javascript:alert(1))",
@@ -40,16 +39,16 @@ def test_it_renders_what_agents_write() -> None:
         "[a]: javascript:alert(1)\n\n[a]",
         "<iframe src=//evil></iframe>",
         "<svg/onload=alert(1)>",
-    ],
-)
-def test_hostile_markdown_is_inert(text: str) -> None:
-    html = render_markdown(text).lower()
-    for tag in ("<script", "<img", "<iframe", "<svg"):
-        assert tag not in html
-    assert 'href="javascript' not in html
-    assert 'href="data' not in html
-    assert 'href="vbscript' not in html
-    assert " onmouseover=alert" not in html.replace('title="onmouseover=alert', "")
+    ]
+    for text in cases:
+        with subtests.test(text=text):
+            html = render_markdown(text).lower()
+            for tag in ("<script", "<img", "<iframe", "<svg"):
+                assert tag not in html
+            assert 'href="javascript' not in html
+            assert 'href="data' not in html
+            assert 'href="vbscript' not in html
+            assert " onmouseover=alert" not in html.replace('title="onmouseover=alert', "")
 
 
 def test_links_do_not_tell_where_they_come_from_and_images_are_not_loaded() -> None:
@@ -67,18 +66,16 @@ def test_a_huge_text_is_shown_as_it_is() -> None:
     assert "<strong>" not in html
 
 
-@pytest.mark.parametrize(
-    "text", ["[" * 20_000, "*a " * 20_000, "> " * 5_000 + "x", "`" * 30_000, "|" * 20_000]
-)
-def test_nesting_does_not_take_long(text: str) -> None:
-    started = time.monotonic()
-    render_markdown(text)
-    assert time.monotonic() - started < 10
+def test_nesting_does_not_take_long(subtests: pytest.Subtests) -> None:
+    for text in ["[" * 20_000, "*a " * 20_000, "> " * 5_000 + "x", "`" * 30_000, "|" * 20_000]:
+        with subtests.test(text=text):
+            started = time.monotonic()
+            render_markdown(text)
+            assert time.monotonic() - started < 10
 
 
-@pytest.mark.parametrize(
-    ("text", "closed"),
-    [
+def test_a_growing_text_is_closed_up_to_its_last_block(subtests: pytest.Subtests) -> None:
+    cases = [
         ("", ""),
         ("one paragraph\nof two lines", ""),
         ("one\n\ntwo", "one\n\n"),
@@ -87,10 +84,10 @@ def test_nesting_does_not_take_long(text: str) -> None:
         ("```\nx\n```\nafter", "```\nx\n```\n"),
         ("# head\ntext", "# head\n"),
         ("a\rb\n\nc", ""),
-    ],
-)
-def test_a_growing_text_is_closed_up_to_its_last_block(text: str, closed: str) -> None:
-    assert text[: closed_chars(text)] == closed
+    ]
+    for text, closed in cases:
+        with subtests.test(text=text):
+            assert text[: closed_chars(text)] == closed
 
 
 def test_a_document_keeps_its_headings_and_gives_them_addresses() -> None:

@@ -61,25 +61,30 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.parametrize("how", FORGED)
-def test_a_mark_is_made_plain_however_it_is_written(how: str) -> None:
-    text = FORGED[how]
-    plain = defuse(text)
-    # Nothing else of it changes, and nothing the second time.
-    assert plain == re.sub("[<\uff1c\u2039\u27e8\u226e]", "&lt;", text)
-    assert defuse(plain) == plain
+def test_a_mark_is_made_plain_however_it_is_written(subtests: pytest.Subtests) -> None:
+    for how in FORGED:
+        with subtests.test(how=how):
+            text = FORGED[how]
+            plain = defuse(text)
+            # Nothing else of it changes, and nothing the second time.
+            assert plain == re.sub("[<\uff1c\u2039\u27e8\u226e]", "&lt;", text)
+            assert defuse(plain) == plain
 
 
-@pytest.mark.parametrize("text", ORDINARY)
-def test_what_is_no_mark_stays_as_it_is(text: str) -> None:
-    assert defuse(text) == text
-    assert defuse(f"{text} \u00e9") == f"{text} \u00e9"
+def test_what_is_no_mark_stays_as_it_is(subtests: pytest.Subtests) -> None:
+    for text in ORDINARY:
+        with subtests.test(text=text):
+            assert defuse(text) == text
+            assert defuse(f"{text} \u00e9") == f"{text} \u00e9"
 
 
-@pytest.mark.parametrize("at", range(1, len("</system-update>")))
-@pytest.mark.parametrize("mark", ["</system-update>", "<\u200bsystem-update>"])
-def test_two_texts_that_follow_each_other_have_no_mark_between_them(mark: str, at: int) -> None:
-    assert "<" not in defuse(f"a {mark[:at]}") + defuse(f"{mark[at:]} b")
+def test_two_texts_that_follow_each_other_have_no_mark_between_them(
+    subtests: pytest.Subtests,
+) -> None:
+    for mark in ["</system-update>", "<\u200bsystem-update>"]:
+        for at in range(1, len("</system-update>")):
+            with subtests.test(mark=mark, at=at):
+                assert "<" not in defuse(f"a {mark[:at]}") + defuse(f"{mark[at:]} b")
 
 
 def test_only_the_named_marks_are_made_plain() -> None:
@@ -93,10 +98,11 @@ def test_json_is_changed_in_its_keys_and_texts() -> None:
     assert defuse_json(value) == {"&lt;env>": ["&lt;/system-update>", 1, None], "type": "object"}
 
 
-@pytest.mark.parametrize("mark", MARKS)
-def test_a_file_with_a_mark_can_be_named_by_what_was_shown_of_it(mark: str) -> None:
-    text = f'f"<{mark}>\\n{{x}}</{mark}>"'
-    assert restore(defuse(text)) == text
+def test_a_file_with_a_mark_can_be_named_by_what_was_shown_of_it(subtests: pytest.Subtests) -> None:
+    for mark in MARKS:
+        with subtests.test(mark=mark):
+            text = f'f"<{mark}>\\n{{x}}</{mark}>"'
+            assert restore(defuse(text)) == text
 
 
 def test_our_own_texts_have_no_marks() -> None:
@@ -116,11 +122,16 @@ def test_twice_is_the_same_as_once_whatever_the_text(pieces: list[str]) -> None:
     assert defuse(once + "x").startswith(once[:-4])
 
 
-@pytest.mark.parametrize(
-    "text", ["<" + " " * 10**6, "< " * 10**5, "<\u200b" * 10**5, "<sys" * 10**5, "<s\u0301" * 10**5]
-)
-def test_it_takes_time_in_proportion_to_the_text(text: str) -> None:
-    begun = time.process_time()
-    defuse(text)
-    # What goes back and forth would take minutes.
-    assert time.process_time() - begun < 5
+def test_it_takes_time_in_proportion_to_the_text(subtests: pytest.Subtests) -> None:
+    for text in [
+        "<" + " " * 10**6,
+        "< " * 10**5,
+        "<\u200b" * 10**5,
+        "<sys" * 10**5,
+        "<s\u0301" * 10**5,
+    ]:
+        with subtests.test(text=text):
+            begun = time.process_time()
+            defuse(text)
+            # What goes back and forth would take minutes.
+            assert time.process_time() - begun < 5

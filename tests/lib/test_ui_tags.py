@@ -10,9 +10,8 @@ from django.utils import timezone, translation
 from opencode_web.lib.templatetags import ui
 
 
-@pytest.mark.parametrize(
-    ("age", "text"),
-    [
+def test_ago_is_the_largest_unit(subtests: pytest.Subtests) -> None:
+    cases = [
         (timedelta(seconds=-5), "now"),
         (timedelta(seconds=59), "now"),
         (timedelta(minutes=1), "1m"),
@@ -20,10 +19,10 @@ from opencode_web.lib.templatetags import ui
         (timedelta(hours=3), "3h"),
         (timedelta(hours=23, minutes=59), "23h"),
         (timedelta(days=6), "6d"),
-    ],
-)
-def test_ago_is_the_largest_unit(age: timedelta, text: str) -> None:
-    assert ui.ago(timezone.now() - age) == text
+    ]
+    for age, text in cases:
+        with subtests.test(age=age):
+            assert ui.ago(timezone.now() - age) == text
 
 
 def test_ago_is_a_date_after_a_week(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,9 +36,8 @@ def test_ago_of_nothing_is_empty() -> None:
     assert ui.ago(None) == ""
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
+def test_duration(subtests: pytest.Subtests) -> None:
+    cases = [
         (None, ""),
         (-1, "0.0 s"),
         (0, "0.0 s"),
@@ -51,15 +49,14 @@ def test_ago_of_nothing_is_empty() -> None:
         (125, "2 m 05 s"),
         (3600, "1 h 00 m"),
         (3840, "1 h 04 m"),
-    ],
-)
-def test_duration(seconds: float | None, text: str) -> None:
-    assert ui.duration(seconds) == text
+    ]
+    for seconds, text in cases:
+        with subtests.test(seconds=seconds):
+            assert ui.duration(seconds) == text
 
 
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
+def test_tokens(subtests: pytest.Subtests) -> None:
+    cases = [
         (None, ""),
         (0, "0"),
         (950, "950"),
@@ -72,15 +69,14 @@ def test_duration(seconds: float | None, text: str) -> None:
         (999_499, "999k"),
         (999_500, "1M"),
         (1_300_000, "1.3M"),
-    ],
-)
-def test_tokens(count: int | None, text: str) -> None:
-    assert ui.tokens(count) == text
+    ]
+    for count, text in cases:
+        with subtests.test(count=count):
+            assert ui.tokens(count) == text
 
 
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [
+def test_money(subtests: pytest.Subtests) -> None:
+    cases = [
         (None, ""),
         (Decimal(0), "$0"),
         (Decimal("0.00001"), "<$0.0001"),
@@ -93,10 +89,10 @@ def test_tokens(count: int | None, text: str) -> None:
         (Decimal("18.4"), "$18.40"),
         (Decimal("12345.678"), "$12,345.68"),
         (Decimal("-0.5"), "-$0.50"),
-    ],
-)
-def test_money(amount: Decimal | None, text: str) -> None:
-    assert ui.money(amount) == text
+    ]
+    for amount, text in cases:
+        with subtests.test(amount=amount):
+            assert ui.money(amount) == text
 
 
 @pytest.mark.parametrize(
@@ -126,19 +122,18 @@ def test_whole_dollars_of_a_price_have_no_cents() -> None:
     assert [ui.money(Decimal(price), short=True) for price in ("3", "2.5")] == ["$3", "$2.50"]
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
+def test_initials(subtests: pytest.Subtests) -> None:
+    cases = [
         ("Ada Lovelace", "AL"),
         ("ada", "A"),
         ("Ada King of Lovelace", "AL"),
         ("ada.l@example.org", "AO"),
         ("  ", "?"),
         ("", "?"),
-    ],
-)
-def test_initials(name: str, text: str) -> None:
-    assert ui.initials(name) == text
+    ]
+    for name, text in cases:
+        with subtests.test(name=name):
+            assert ui.initials(name) == text
 
 
 def test_an_icon_is_decoration_unless_it_has_a_label() -> None:
@@ -166,9 +161,8 @@ def code(text: str, *, fence: str = "```\n", close: str = "```\n") -> str:
     return f"<span hidden>{fence}</span>{shown}<span hidden>{close}</span>"
 
 
-@pytest.mark.parametrize(
-    ("text", "html"),
-    [
+def test_fenced_code_is_shown_as_code_and_keeps_what_was_typed(subtests: pytest.Subtests) -> None:
+    cases = [
         ("a < b `c` **d**", "a &lt; b `c` **d**"),
         ("one\n```\n  <x>\n```\ntwo", f"one\n{code('  &lt;x&gt;' + chr(10))}two"),
         ("```py\na\n```", code("a\n", fence="```py\n", close="```")),
@@ -178,10 +172,10 @@ def code(text: str, *, fence: str = "```\n", close: str = "```\n") -> str:
         ("```<b>\na\n```\n", code("a\n", fence="```&lt;b&gt;\n")),
         ("say ```\nnot code", "say ```\nnot code"),
         ("{0} {x}", "{0} {x}"),
-    ],
-)
-def test_fenced_code_is_shown_as_code_and_keeps_what_was_typed(text: str, html: str) -> None:
-    assert ui.fenced(text) == html
+    ]
+    for text, html in cases:
+        with subtests.test(text=text):
+            assert ui.fenced(text) == html
 
 
 def test_people_who_came_one_after_the_other_have_different_colours() -> None:

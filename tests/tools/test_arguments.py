@@ -29,9 +29,8 @@ def problem(tool: str, arguments: dict[str, Any]) -> str:
     return error.value.message[len(start) : -len(end)]
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
-    [
+def test_what_is_wrong_is_said_with_its_place(subtests: pytest.Subtests) -> None:
+    cases = [
         ("read", {}, "filePath: missing"),
         ("read", {"file": "a"}, "filePath: missing; not known here: file"),
         ("read", {"filePath": 5}, f"filePath: {TEXT}"),
@@ -41,14 +40,12 @@ def problem(tool: str, arguments: dict[str, Any]) -> str:
         ("todowrite", {"todos": [{"content": "a", "status": 5}]}, f"todos.0.status: {TEXT}"),
         ("question", {"questions": []}, "questions: List should have at least 1 item"),
         ("bash", {"command": ["ls", "x" * 500]}, "command: Input should be a valid string, got ["),
-    ],
-)
-def test_what_is_wrong_is_said_with_its_place(
-    tool: str, arguments: dict[str, Any], said: str
-) -> None:
-    message = problem(tool, arguments)
-    assert message.startswith(said)
-    assert len(message) < 300
+    ]
+    for tool, arguments, said in cases:
+        with subtests.test(said=said):
+            message = problem(tool, arguments)
+            assert message.startswith(said)
+            assert len(message) < 300
 
 
 @pytest.mark.parametrize(

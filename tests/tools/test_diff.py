@@ -28,9 +28,8 @@ def test_the_patch_has_a_header_four_lines_of_context_and_counts() -> None:
     assert diff.as_json()["additions"] == 2
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "hunk", "counts"),
-    [
+def test_edges(subtests: pytest.Subtests) -> None:
+    cases = [
         ("", "a\nb\n", "@@ -0,0 +1,2 @@\n+a\n+b\n", (2, 0)),
         ("a\n", "", "@@ -1,1 +0,0 @@\n-a\n", (0, 1)),
         (
@@ -41,13 +40,13 @@ def test_the_patch_has_a_header_four_lines_of_context_and_counts() -> None:
         ),
         ("a\nb", "a\nc", None, (1, 1)),
         ("a\r\n", "a\n", "@@ -1,1 +1,1 @@\n-a\r\n+a\n", (1, 1)),
-    ],
-)
-def test_edges(old: str, new: str, hunk: str | None, counts: tuple[int, int]) -> None:
-    diff = diff_file("f", old, new)
-    assert (diff.additions, diff.deletions) == counts
-    if hunk is not None:
-        assert diff.patch.split("+++ f\n", 1)[1] == hunk
+    ]
+    for old, new, hunk, counts in cases:
+        with subtests.test(old=old):
+            diff = diff_file("f", old, new)
+            assert (diff.additions, diff.deletions) == counts
+            if hunk is not None:
+                assert diff.patch.split("+++ f\n", 1)[1] == hunk
 
 
 def test_equal_texts_have_a_header_only() -> None:

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tools.files.text_edit import MATCHERS, EditMatchError, Matcher, replace_text
+from tools.files.text_edit import MATCHERS, EditMatchError, replace_text
 from tools.matching.search import SPACE, Search, Work
 
 
-@pytest.mark.parametrize(
-    ("content", "old", "new", "expected"),
-    [
+def test_what_is_replaced(subtests: pytest.Subtests) -> None:
+    cases = [
         ("a b c", "b", "X", "a X c"),
         ("one\ntwo\nthree\n", "two\n", "", "one\nthree\n"),
         ("a\n", "a", "$& $1 \\1", "$& $1 \\1\n"),
@@ -31,19 +30,18 @@ from tools.matching.search import SPACE, Search, Work
         ("<env>\na", "&lt;env>\na", "&lt;env>\nb", "<env>\nb"),
         ("f'</system-update>'", "&lt;/system-update>", "&lt;system-update>", "f'<system-update>'"),
         ("&lt;system-update>", "&lt;system-update>", "&lt;env>", "&lt;env>"),
-    ],
-)
-def test_what_is_replaced(content: str, old: str, new: str, expected: str) -> None:
-    assert replace_text(content, old, new) == expected
+    ]
+    for content, old, new, expected in cases:
+        with subtests.test(content=content, old=old):
+            assert replace_text(content, old, new) == expected
 
 
 EXACT, LINES, ANCHORS, WORDS, INDENT, ESCAPES, ENDS, CONTEXT, EVERY = MATCHERS
 ALIKE = "{\naaaaaaaaaaaaaaaaaaaa\n}"
 
 
-@pytest.mark.parametrize(
-    ("matcher", "content", "old", "candidates"),
-    [
+def test_each_matcher_has_its_own_candidates(subtests: pytest.Subtests) -> None:
+    cases = [
         (EXACT, "a b", "b", ["b"]),
         (EXACT, "a b", "c", ["c"]),
         (LINES, "\tb\n\t\tb\n", "  b", ["\tb", "\t\tb"]),
@@ -84,12 +82,10 @@ ALIKE = "{\naaaaaaaaaaaaaaaaaaaa\n}"
         (CONTEXT, "{\na\nXX\nb\n}\n", "{\na\nYYYYYY\n}", []),
         (EVERY, "a a", "a", ["a"]),
         (EVERY, "a a", "b", []),
-    ],
-)  # fmt: skip
-def test_each_matcher_has_its_own_candidates(
-    matcher: Matcher, content: str, old: str, candidates: list[str]
-) -> None:
-    assert list(matcher(Search(content, old, Work()))) == candidates
+    ]  # fmt: skip
+    for matcher, content, old, candidates in cases:
+        with subtests.test(content=content, old=old):
+            assert list(matcher(Search(content, old, Work()))) == candidates
 
 
 def test_the_matchers_are_tried_in_this_order() -> None:
@@ -98,9 +94,8 @@ def test_the_matchers_are_tried_in_this_order() -> None:
     assert names == [*expected.split(), "every_occurrence"]
 
 
-@pytest.mark.parametrize(
-    ("content", "old", "new", "expected"),
-    [
+def test_the_consequences_of_tolerance(subtests: pytest.Subtests) -> None:
+    cases = [
         # The new text is put in as given: its indentation is the caller's.
         ("if x:\n    a\n", "a ", "b", "if x:\nb\n"),
         # Blocks alike but for indentation are tried one by one; the first unique text is taken.
@@ -113,15 +108,14 @@ def test_the_matchers_are_tried_in_this_order() -> None:
         ("{\n  total = sum(x)\n}\n", "{\n  total = sum(xs)\n}", "0", "0\n"),
         ('print("a")\n', 'print(\\"a\\")', "b", "b\n"),
         ("a(1,  2)\n", "a(1, 2)", "b", "b\n"),
-    ],
-)
-def test_the_consequences_of_tolerance(content: str, old: str, new: str, expected: str) -> None:
-    assert replace_text(content, old, new) == expected
+    ]
+    for content, old, new, expected in cases:
+        with subtests.test(content=content):
+            assert replace_text(content, old, new) == expected
 
 
-@pytest.mark.parametrize(
-    ("content", "old"),
-    [
+def test_a_missing_text_is_said_to_be_missing(subtests: pytest.Subtests) -> None:
+    cases = [
         ("a\n", "b"),
         ("a\n", "A"),
         ("", "a"),
@@ -132,12 +126,12 @@ def test_the_consequences_of_tolerance(content: str, old: str, new: str, expecte
         ("", ""),
         ("a\n\n \n", "\t"),
         ("a\nb", "\n\n"),
-    ],
-)
-def test_a_missing_text_is_said_to_be_missing(content: str, old: str) -> None:
-    for every in (True, False):
-        with pytest.raises(EditMatchError, match="not found"):
-            replace_text(content, old, "x", replace_all=every)
+    ]
+    for content, old in cases:
+        with subtests.test(content=content, old=old):
+            for every in (True, False):
+                with pytest.raises(EditMatchError, match="not found"):
+                    replace_text(content, old, "x", replace_all=every)
 
 
 @pytest.mark.parametrize(
@@ -163,9 +157,8 @@ def test_replace_all_replaces_every_occurrence(
     assert replace_text(content, old, new, replace_all=True) == expected
 
 
-@pytest.mark.parametrize(
-    ("content", "old", "refused"),
-    [
+def test_a_span_much_larger_than_the_text_is_refused(subtests: pytest.Subtests) -> None:
+    cases = [
         ("x" + " " * 400 + "\ny\n", "x\ny", False),
         ("x" + " " * 600 + "\ny\n", "x\ny", True),
         # A single line may match a longer one.
@@ -174,16 +167,16 @@ def test_replace_all_replaces_every_occurrence(
         ("f(a,\n\n\n\n b)\n", "f(a,\nb)", False),
         ("a\nb\nc\nd", "a\\nb\\nc\\nd", True),
         ("a\nb\nc", "a\\nb\\nc", False),
-    ],
-)
-def test_a_span_much_larger_than_the_text_is_refused(content: str, old: str, refused: bool) -> None:
-    for every in (True, False):
-        try:
-            replace_text(content, old, "z", replace_all=every)
-            message = ""
-        except EditMatchError as exc:
-            message = str(exc)
-        assert ("much larger" in message) is refused
+    ]
+    for content, old, refused in cases:
+        with subtests.test(content=content):
+            for every in (True, False):
+                try:
+                    replace_text(content, old, "z", replace_all=every)
+                    message = ""
+                except EditMatchError as exc:
+                    message = str(exc)
+                assert ("much larger" in message) is refused
 
 
 LINE = st.text(st.sampled_from("ab \t\\n{}\u00a0\"'\ud800é"), max_size=6)
@@ -254,9 +247,8 @@ MANY = 100_000
 MAZE = "".join(f"{' ' * (n % 40)}x{' ' * (n % 37)}\n" for n in range(MANY))
 
 
-@pytest.mark.parametrize(
-    ("content", "old"),
-    [
+def test_hostile_texts_end_within_a_second_or_so(subtests: pytest.Subtests) -> None:
+    cases = [
         ("x" * 10_000_000, "x" * 5_000_000 + "y"),
         (" " * 10_000_000, " " * 100 + "y"),
         ("x " * 1_000_000, "x  " * 500_000 + "y"),
@@ -276,10 +268,10 @@ MAZE = "".join(f"{' ' * (n % 40)}x{' ' * (n % 37)}\n" for n in range(MANY))
         (MAZE, "\t x"),
         (MAZE, "x\nx\nx\n"),
         (MAZE, "x\n" * 1000),
-    ],
-)
-def test_hostile_texts_end_within_a_second_or_so(content: str, old: str) -> None:
-    quickly(content, old)
+    ]
+    for content, old in cases:
+        with subtests.test(old=old):
+            quickly(content, old)
 
 
 def test_an_exact_text_is_found_in_a_file_of_any_size() -> None:

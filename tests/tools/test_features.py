@@ -23,11 +23,10 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("model_id", "unsuitable"), TABLE)
-def test_feat2_fr_02_a_model_gets_patches_or_edits_but_not_both(
-    model_id: str, unsuitable: set[str]
-) -> None:
-    assert unsuitable_for(model_id) == unsuitable
+def test_feat2_fr_02_a_model_gets_patches_or_edits_but_not_both(subtests: pytest.Subtests) -> None:
+    for model_id, unsuitable in TABLE:
+        with subtests.test(model_id=model_id):
+            assert unsuitable_for(model_id) == unsuitable
 
 
 @pytest.mark.parametrize("model_id", ["gpt-5", "claude-sonnet-5"])

@@ -5,9 +5,8 @@ import pytest
 from tools.files.file_kind import attachment_mime, is_binary
 
 
-@pytest.mark.parametrize(
-    ("sample", "mime"),
-    [
+def test_attachments_are_known_by_content(subtests: pytest.Subtests) -> None:
+    cases = [
         (b"\x89PNG\r\n\x1a\n...", "image/png"),
         (b"\xff\xd8\xff\xe0", "image/jpeg"),
         (b"GIF89a", "image/gif"),
@@ -17,15 +16,14 @@ from tools.files.file_kind import attachment_mime, is_binary
         (b"BM\0\0", None),
         (b"<svg>", None),
         (b"", None),
-    ],
-)
-def test_attachments_are_known_by_content(sample: bytes, mime: str | None) -> None:
-    assert attachment_mime(sample) == mime
+    ]
+    for sample, mime in cases:
+        with subtests.test(sample=sample):
+            assert attachment_mime(sample) == mime
 
 
-@pytest.mark.parametrize(
-    ("name", "sample", "binary"),
-    [
+def test_binary_files(subtests: pytest.Subtests) -> None:
+    cases = [
         ("a.zip", b"", True),
         ("A.EXE", b"text", True),
         ("a.txt", b"text", False),
@@ -35,7 +33,7 @@ def test_attachments_are_known_by_content(sample: bytes, mime: str | None) -> No
         ("a", b"\x01" * 31 + b"a" * 69, True),
         ("a", "äöü€".encode(), False),
         ("a", b"\x1b[31mred\x1b[0m\t\r\n", False),
-    ],
-)
-def test_binary_files(name: str, sample: bytes, binary: bool) -> None:
-    assert is_binary(name, sample) is binary
+    ]
+    for name, sample, binary in cases:
+        with subtests.test(name=name, sample=sample):
+            assert is_binary(name, sample) is binary

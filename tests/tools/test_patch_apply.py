@@ -22,9 +22,8 @@ def change(text: str, *lines: str) -> str:
     return changed.after.decode()
 
 
-@pytest.mark.parametrize(
-    ("text", "lines", "expected"),
-    [
+def test_what_an_update_makes_of_a_file(subtests: pytest.Subtests) -> None:
+    cases = [
         ("a\nb\nc\n", ["@@", " a", "-b", "+B", " c"], "a\nB\nc\n"),
         ("a\nb\n", ["@@", "-a", "-b"], ""),
         ("", ["+a"], "a\n"),
@@ -58,15 +57,14 @@ def change(text: str, *lines: str) -> str:
         ("a\nb", [" b", "+c"], "a\nb\nc\n"),
         ("a\x0cb\u2028c\nd\n", ["-d", "+e"], "a\x0cb\u2028c\ne\n"),
         ("\ufeffa\nb\n", ["-a", "+A"], "\ufeffA\nb\n"),
-    ],
-)
-def test_what_an_update_makes_of_a_file(text: str, lines: list[str], expected: str) -> None:
-    assert change(text, *lines) == expected
+    ]
+    for text, lines, expected in cases:
+        with subtests.test(text=text, lines=lines):
+            assert change(text, *lines) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "lines", "problem"),
-    [
+def test_what_does_not_fit_is_said(subtests: pytest.Subtests) -> None:
+    cases = [
         ("a\n", ["-b", "+c"], "f: The file does not have these lines:\nb\nRead the file again"),
         ("a\n", ["@@ def g", "-a", "+c"], "does not have this line:\ndef g\n"),
         ("a\n", ["@@ a", "-a", "+c"], "does not have these lines:\na\nThey are at line 1, above"),
@@ -77,11 +75,10 @@ def test_what_an_update_makes_of_a_file(text: str, lines: list[str], expected: s
         ("a\n", [" a"], "changes nothing"),
         ("a\n", ["@@ a"], "changes nothing"),
         ("a\n", [f"-{n}" for n in range(20)], r"\n11\n\(8 more lines\)\n"),
-    ],
-)
-def test_what_does_not_fit_is_said(text: str, lines: list[str], problem: str) -> None:
-    with pytest.raises(PatchError, match=problem):
-        change(text, *lines)
+    ]
+    for text, lines, problem in cases:
+        with subtests.test(lines=lines), pytest.raises(PatchError, match=problem):
+            change(text, *lines)
 
 
 def test_sections_are_applied_one_after_the_other() -> None:
@@ -102,20 +99,18 @@ def test_sections_are_applied_one_after_the_other() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("lines", "problem"),
-    [
+def test_what_is_there_is_never_overwritten(subtests: pytest.Subtests) -> None:
+    cases = [
         (["*** Delete File: none"], "There is no file none"),
         (["*** Update File: none", "+x"], "There is no file none"),
         (["*** Update File: a", "*** Move to: b"], "moved to b: that file exists already"),
         (["*** Update File: a", "*** Move to: a"], "The patch changes nothing"),
         (["*** Add File: a", "+1"], "The patch changes nothing"),
         (["*** Delete File: a", "*** Update File: a", "+x"], "There is no file a"),
-    ],
-)
-def test_what_is_there_is_never_overwritten(lines: list[str], problem: str) -> None:
-    with pytest.raises(PatchError, match=problem):
-        apply_sections(parse_patch(patch(*lines)), {"a": b"1\n", "b": b"2\n", "none": None})
+    ]
+    for lines, problem in cases:
+        with subtests.test(lines=lines), pytest.raises(PatchError, match=problem):
+            apply_sections(parse_patch(patch(*lines)), {"a": b"1\n", "b": b"2\n", "none": None})
 
 
 def test_bytes_that_are_no_text_survive() -> None:
@@ -179,21 +174,20 @@ def test_nothing_but_its_own_error_is_raised(text: str, chunks: list[Chunk]) -> 
     assert changed.count("\n") <= text.count("\n") + added + 1
 
 
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
+def test_hostile_patches_end_within_a_second_or_so(subtests: pytest.Subtests) -> None:
+    cases = [
         ("x\n" * 100_000, ["-x"] * 50_000 + ["-y"]),
         ("x\n" * 100_000, [line for _ in range(20_000) for line in ("@@", "-x", "-y")]),
         ("x" * 9_000_000, ["-" + "x" * 5_000_000]),
         ("\n" * 5_000_000, ["-", "-x"]),
         ("".join(f"{n}\n" for n in range(100_000)), [f"@@ {n} x" for n in range(5_000)]),
-    ],
-)
-def test_hostile_patches_end_within_a_second_or_so(text: str, lines: list[str]) -> None:
-    started = time.process_time()
-    with pytest.raises((PatchError, EditMatchError)):
-        change(text, *lines)
-    assert time.process_time() - started < 4
+    ]
+    for text, lines in cases:
+        with subtests.test(lines=lines):
+            started = time.process_time()
+            with pytest.raises((PatchError, EditMatchError)):
+                change(text, *lines)
+            assert time.process_time() - started < 4
 
 
 def test_a_long_patch_of_a_long_file_is_quick() -> None:

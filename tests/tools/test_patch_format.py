@@ -11,7 +11,6 @@ from tools.files.patch_format import (
     Chunk,
     DeleteFile,
     PatchError,
-    Section,
     UpdateFile,
     parse_patch,
 )
@@ -25,9 +24,8 @@ NO_NEWLINE = "\\ No newline at end of file"
 CHANGE = Chunk(None, (("-", "a"), ("+", "b")))
 
 
-@pytest.mark.parametrize(
-    ("text", "sections"),
-    [
+def test_what_a_patch_says(subtests: pytest.Subtests) -> None:
+    cases = [
         (patch("*** Add File: a", "+one", "+", "+two"), [AddFile("a", "one\n\ntwo\n")]),
         # An empty line is meant where only its + is missing; at the end it is there for the eye.
         (patch("*** Add File: a", "+one", "", "+two", "", ""), [AddFile("a", "one\n\ntwo\n")]),
@@ -78,15 +76,14 @@ CHANGE = Chunk(None, (("-", "a"), ("+", "b")))
             patch("*** Update File: a", " *** End Patch", "-a", "+b"),
             [UpdateFile("a", (Chunk(None, ((" ", "*** End Patch"), *CHANGE.lines)),))],
         ),
-    ],
-)  # fmt: skip
-def test_what_a_patch_says(text: str, sections: list[Section]) -> None:
-    assert parse_patch(text) == sections
+    ]  # fmt: skip
+    for text, sections in cases:
+        with subtests.test(text=text):
+            assert parse_patch(text) == sections
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
+def test_what_cannot_be_read_is_said(subtests: pytest.Subtests) -> None:
+    cases = [
         ("", r"\*\*\* Begin Patch is missing"),
         ("*** Delete File: a", r"\*\*\* Begin Patch is missing"),
         ("*** Begin Patch\n*** Delete File: a", "End Patch is missing: .* cut off"),
@@ -101,11 +98,10 @@ def test_what_a_patch_says(text: str, sections: list[Section]) -> None:
         (patch("*** Delete File: a", "*** Copy to: b"), r"found: \*\*\* Copy"),
         (patch("*** Update File: a", "*** Copy to: b"), r"found: \*\*\* Copy"),
         (patch("*** " + "x" * 500), "x…$"),
-    ],
-)
-def test_what_cannot_be_read_is_said(text: str, problem: str) -> None:
-    with pytest.raises(PatchError, match=problem):
-        parse_patch(text)
+    ]
+    for text, problem in cases:
+        with subtests.test(text=text), pytest.raises(PatchError, match=problem):
+            parse_patch(text)
 
 
 LINES = st.sampled_from(

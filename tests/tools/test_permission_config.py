@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tools.permissions.config import parse_config, parse_ruleset
@@ -10,20 +8,19 @@ from tools.permissions.rules import Action, Rule, evaluate
 ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
+def test_it_rejects_a_pattern_of_more_than_200_characters(subtests: pytest.Subtests) -> None:
+    cases = [
         {"bash": {"x" * 201: "allow"}},
         {"x" * 201: "allow"},
         {"tools": {"x" * 201: True}},
         {"permissions": {"bash": {"deny": ["x" * 201]}}},
         {"permission": [{"permission": "bash", "pattern": "x" * 201, "action": "deny"}]},
-    ],
-)
-def test_it_rejects_a_pattern_of_more_than_200_characters(config: Any) -> None:
-    wrapped = config if {"tools", "permissions", "permission"} & set(config) else None
-    with pytest.raises(ValueError, match="longer than 200 characters"):
-        parse_config(wrapped or {"permission": config})
+    ]
+    for config in cases:
+        with subtests.test(config=config):
+            wrapped = config if {"tools", "permissions", "permission"} & set(config) else None
+            with pytest.raises(ValueError, match="longer than 200 characters"):
+                parse_config(wrapped or {"permission": config})
 
 
 def test_a_list_of_rules_is_read_as_it_is() -> None:
@@ -31,28 +28,26 @@ def test_a_list_of_rules_is_read_as_it_is() -> None:
     assert parse_ruleset(rules) == (Rule("edit", "*.md", ALLOW),)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "meant"),
-    [
+def test_the_home_in_patterns_is_the_one_of_commands(subtests: pytest.Subtests) -> None:
+    cases = [
         ("~/keys/*", "/agent/keys/*"),
         ("$HOME/keys", "/agent/keys"),
         ("~", "/agent"),
         ("~x/*", "~x/*"),
         ("a/~/b", "a/~/b"),
-    ],
-)
-def test_the_home_in_patterns_is_the_one_of_commands(pattern: str, meant: str) -> None:
-    (rule,) = parse_ruleset({"external_directory": {pattern: "allow"}})
-    assert rule.pattern == meant
+    ]
+    for pattern, meant in cases:
+        with subtests.test(pattern=pattern):
+            (rule,) = parse_ruleset({"external_directory": {pattern: "allow"}})
+            assert rule.pattern == meant
 
 
 def test_nothing_configured_is_no_rule() -> None:
     assert parse_ruleset(None) == ()
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
+def test_it_rejects_what_it_does_not_understand(subtests: pytest.Subtests) -> None:
+    cases = [
         "maybe",
         {"edit": "maybe"},
         {"edit": {"*": None}},
@@ -60,11 +55,13 @@ def test_nothing_configured_is_no_rule() -> None:
         5,
         [{"permission": "edit"}],
         [{"permission": "edit", "pattern": "*", "action": "perhaps"}],
-    ],
-)
-def test_it_rejects_what_it_does_not_understand(config: Any) -> None:
-    with pytest.raises(ValueError, match=r"permission|rule"):
-        parse_ruleset(config)
+    ]
+    for config in cases:
+        with (
+            subtests.test(config=config),
+            pytest.raises(ValueError, match=r"permission|rule"),
+        ):
+            parse_ruleset(config)
 
 
 def test_the_tools_map_becomes_rules_and_write_counts_as_edit() -> None:
@@ -89,17 +86,18 @@ def test_todays_form_has_the_last_word_over_the_older_ones() -> None:
     assert evaluate("bash", "ls", ruleset) is ALLOW
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
+def test_it_rejects_broken_older_forms(subtests: pytest.Subtests) -> None:
+    cases = [
         {"tools": []},
         {"tools": {"bash": "no"}},
         {"permissions": []},
         {"permissions": {"bash": []}},
         {"permissions": {"bash": {"allow": "x"}}},
         {"permissions": {"bash": {"maybe": ["x"]}}},
-    ],
-)
-def test_it_rejects_broken_older_forms(config: Any) -> None:
-    with pytest.raises(ValueError, match=r"tools|permissions"):
-        parse_config(config)
+    ]
+    for config in cases:
+        with (
+            subtests.test(config=config),
+            pytest.raises(ValueError, match=r"tools|permissions"),
+        ):
+            parse_config(config)

@@ -93,18 +93,21 @@ TABLE: list[tuple[dict[str, str], Action]] = [
 ]
 
 
-@pytest.mark.parametrize(("levels", "expected"), TABLE)
-def test_what_levels_make_of_a_call(levels: dict[str, str], expected: Action) -> None:
-    assert evaluate("bash", "rm x", rules(**levels)) is expected
+def test_what_levels_make_of_a_call(subtests: pytest.Subtests) -> None:
+    for levels, expected in TABLE:
+        with subtests.test(levels=levels):
+            assert evaluate("bash", "rm x", rules(**levels)) is expected
 
 
-@pytest.mark.parametrize(("levels", "expected"), TABLE)
-def test_one_call_among_others_is_judged_alike(levels: dict[str, str], expected: Action) -> None:
-    narrow = {
-        level: {"bash": {"rm *": str(action), "ls": "allow"}} for level, action in levels.items()
-    }
-    assert evaluate("bash", "rm x", rules(**narrow)) is expected
-    assert evaluate("edit", "rm x", rules(**narrow)) is ASK
+def test_one_call_among_others_is_judged_alike(subtests: pytest.Subtests) -> None:
+    for levels, expected in TABLE:
+        with subtests.test(levels=levels):
+            narrow = {
+                level: {"bash": {"rm *": str(action), "ls": "allow"}}
+                for level, action in levels.items()
+            }
+            assert evaluate("bash", "rm x", rules(**narrow)) is expected
+            assert evaluate("edit", "rm x", rules(**narrow)) is ASK
 
 
 def test_an_agent_that_denies_is_opened_by_settings_for_it_by_name() -> None:
@@ -122,9 +125,8 @@ def test_feat2_fr_01_a_session_cannot_make_plan_edit() -> None:
     assert evaluate("bash", "ls", plan) is ALLOW
 
 
-@pytest.mark.parametrize(
-    ("levels", "source"),
-    [
+def test_it_says_whose_rule_decided(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"team": "deny", "project": "allow"}, "the settings of the team (*: *)"),
         ({"instance": "ask", "team": "ask"}, "the rules of this server (*: *)"),
         ({"default": "ask"}, "the defaults of this server (*: *)"),
@@ -135,11 +137,11 @@ def test_feat2_fr_01_a_session_cannot_make_plan_edit() -> None:
         ),
         ({"project": "allow", "session": "ask"}, "the rules of this session (*: *)"),
         ({}, "the defaults of this server (no rule is about it)"),
-    ],
-)
-def test_it_says_whose_rule_decided(levels: Any, source: str) -> None:
-    verdict = judge("bash", [Subject("rm x")], rules(**levels))
-    assert source_of(verdict.rule) == source
+    ]
+    for levels, source in cases:
+        with subtests.test(levels=levels):
+            verdict = judge("bash", [Subject("rm x")], rules(**levels))
+            assert source_of(verdict.rule) == source
 
 
 def test_settings_for_an_agent_are_said_to_be_so() -> None:
@@ -149,9 +151,8 @@ def test_settings_for_an_agent_are_said_to_be_so() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("config", "others", "expected"),
-    [
+def test_another_spelling_can_only_tighten(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"*": "allow", "rm *": "deny"}, ("rm x",), DENY),
         ({"*": "allow", "rm *": "ask"}, ("rm x",), ASK),
         ({"rm *": "deny", "*": "allow"}, ("rm x",), ALLOW),
@@ -159,18 +160,17 @@ def test_settings_for_an_agent_are_said_to_be_so() -> None:
         ({"*": "ask", "rm *": "allow"}, ("rm x",), ASK),
         ({"*": "deny", "rm *": "allow"}, ("rm x",), DENY),
         ({"*": "ask", "r'*": "allow"}, ("rm x",), ALLOW),
-    ],
-)
-def test_another_spelling_can_only_tighten(
-    config: Any, others: tuple[str, ...], expected: Action
+    ]
+    for config, others, expected in cases:
+        with subtests.test(config=config):
+            subject = Subject("r''m x", others)
+            assert judge("bash", [subject], rules(project={"bash": config})).action is expected
+
+
+def test_what_is_known_only_when_it_runs_is_asked_for_if_it_could_be_denied(
+    subtests: pytest.Subtests,
 ) -> None:
-    subject = Subject("r''m x", others)
-    assert judge("bash", [subject], rules(project={"bash": config})).action is expected
-
-
-@pytest.mark.parametrize(
-    ("config", "start", "expected"),
-    [
+    cases = [
         ({"*": "allow", "rm *": "deny"}, "", ASK),
         ({"*": "allow", "rm -rf *": "deny"}, "rm ", ASK),
         ({"*": "allow", "rm *": "ask"}, "", ASK),
@@ -179,14 +179,12 @@ def test_another_spelling_can_only_tighten(
         ({"*": "deny", "git *": "allow"}, "git log ", ALLOW),
         ({"rm *": "deny", "*": "allow"}, "", ALLOW),
         ({"*": "allow"}, "", ALLOW),
-    ],
-)
-def test_what_is_known_only_when_it_runs_is_asked_for_if_it_could_be_denied(
-    config: Any, start: str, expected: Action
-) -> None:
-    ruleset = rules(project={"bash": config})
-    subject = Subject("git log $X", unsure_from=start)
-    assert judge("bash", [subject], ruleset).action is expected
+    ]
+    for config, start, expected in cases:
+        with subtests.test(config=config, start=start):
+            ruleset = rules(project={"bash": config})
+            subject = Subject("git log $X", unsure_from=start)
+            assert judge("bash", [subject], ruleset).action is expected
 
 
 def test_no_saved_answer_covers_what_nobody_can_read() -> None:
@@ -195,9 +193,8 @@ def test_no_saved_answer_covers_what_nobody_can_read() -> None:
     assert judge("bash", [Subject("x")], ruleset, opaque=True).action is ASK
 
 
-@pytest.mark.parametrize(
-    ("levels", "hidden"),
-    [
+def test_no_level_shows_a_tool_that_another_hides(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"project": {"bash": "deny"}, "session": {"bash": "allow"}}, True),
         ({"project": {"bash": "deny"}, "session": {"bash": {"ls": "allow"}}}, True),
         ({"team": {"bash": "deny"}, "project": {"bash": "allow"}}, True),
@@ -210,15 +207,14 @@ def test_no_saved_answer_covers_what_nobody_can_read() -> None:
         ({"default": {"bash": "deny"}, "team": {"bash": "allow"}}, False),
         ({"agent": {"*": "deny"}, "team": {"*": "allow"}}, True),
         ({"agent": {"*": "deny", "bash": {"ls": "allow"}}}, False),
-    ],
-)
-def test_no_level_shows_a_tool_that_another_hides(levels: Any, hidden: bool) -> None:
-    assert is_hidden("bash", rules(**levels)) is hidden
+    ]
+    for levels, hidden in cases:
+        with subtests.test(levels=levels):
+            assert is_hidden("bash", rules(**levels)) is hidden
 
 
-@pytest.mark.parametrize(
-    ("config", "permission", "pattern", "expected"),
-    [
+def test_the_last_matching_rule_wins(subtests: pytest.Subtests) -> None:
+    cases = [
         ({}, "edit", "a.py", ASK),
         ("allow", "anything", "x", ALLOW),
         ({"*": "allow", "edit": "deny"}, "edit", "a.py", DENY),
@@ -228,17 +224,14 @@ def test_no_level_shows_a_tool_that_another_hides(levels: Any, hidden: bool) -> 
         ({"bash": {"*": "deny", "git *": "allow"}}, "edit", "git log", ASK),
         ({"my_*": "allow"}, "my_tool", "x", ALLOW),
         ({"write": "allow"}, "edit", "a.py", ASK),
-    ],
-)
-def test_the_last_matching_rule_wins(
-    config: Any, permission: str, pattern: str, expected: Action
-) -> None:
-    assert evaluate(permission, pattern, parse_ruleset(config)) is expected
+    ]
+    for config, permission, pattern, expected in cases:
+        with subtests.test(config=config, permission=permission):
+            assert evaluate(permission, pattern, parse_ruleset(config)) is expected
 
 
-@pytest.mark.parametrize(
-    ("config", "hidden"),
-    [
+def test_a_tool_is_hidden_when_its_last_rule_denies_everything(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"bash": "deny"}, True),
         ({"*": "deny"}, True),
         ({"*": "deny", "bash": "ask"}, False),
@@ -246,10 +239,10 @@ def test_the_last_matching_rule_wins(
         ({"bash": {"echo *": "allow", "*": "deny"}}, True),
         ({"bash": {"rm *": "deny"}}, False),
         ({}, False),
-    ],
-)
-def test_a_tool_is_hidden_when_its_last_rule_denies_everything(config: Any, hidden: bool) -> None:
-    assert is_hidden("bash", parse_ruleset(config)) is hidden
+    ]
+    for config, hidden in cases:
+        with subtests.test(config=config):
+            assert is_hidden("bash", parse_ruleset(config)) is hidden
 
 
 @pytest.mark.parametrize(
@@ -268,9 +261,8 @@ def test_one_denied_pattern_denies_and_all_must_be_allowed(
     assert decide("bash", patterns, ruleset) is expected
 
 
-@pytest.mark.parametrize(
-    ("agent", "permission", "pattern", "expected"),
-    [
+def test_defaults_of_agents(subtests: pytest.Subtests) -> None:
+    cases = [
         ("build", "read", "src/a.py", ALLOW),
         ("build", "read", ".env", ASK),
         ("build", "read", "a/.env.local", ASK),
@@ -296,7 +288,7 @@ def test_one_denied_pattern_denies_and_all_must_be_allowed(
         ("explore", "read", ".env", ASK),
         ("explore", "task", "general", DENY),
         ("title", "read", "a", DENY),
-    ],
-)
-def test_defaults_of_agents(agent: str, permission: str, pattern: str, expected: Action) -> None:
-    assert evaluate(permission, pattern, DEFAULTS + AGENT_DEFAULTS[agent]) is expected
+    ]
+    for agent, permission, pattern, expected in cases:
+        with subtests.test(agent=agent, permission=permission, pattern=pattern):
+            assert evaluate(permission, pattern, DEFAULTS + AGENT_DEFAULTS[agent]) is expected

@@ -44,17 +44,18 @@ def spelled(value: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("how", spelled(VALUE))
-@pytest.mark.parametrize("value", [VALUE, "abcdef", "0123456789" * 400, "пароль-秘密"])
-def test_a_secret_is_found_in_its_common_spellings(value: str, how: str) -> None:
-    text = f"before {spelled(value)[how]} after"
-    clean = Redactor({"TOKEN": value}).text(text)
-    assert "[secret TOKEN]" in clean
-    assert value not in clean
-    assert clean.startswith("before ")
-    assert clean.endswith(" after")
-    # Of base64 only the characters remain that other bytes go into too.
-    assert len(clean) < len(text) - len(value) + len("[secret TOKEN]") + 8
+def test_a_secret_is_found_in_its_common_spellings(subtests: pytest.Subtests) -> None:
+    for value in [VALUE, "abcdef", "0123456789" * 400, "пароль-秘密"]:
+        for how in spelled(VALUE):
+            with subtests.test(value=value, how=how):
+                text = f"before {spelled(value)[how]} after"
+                clean = Redactor({"TOKEN": value}).text(text)
+                assert "[secret TOKEN]" in clean
+                assert value not in clean
+                assert clean.startswith("before ")
+                assert clean.endswith(" after")
+                # Of base64 only the characters remain that other bytes go into too.
+                assert len(clean) < len(text) - len(value) + len("[secret TOKEN]") + 8
 
 
 def test_the_lines_of_a_key_are_found_where_they_are_numbered() -> None:
@@ -110,20 +111,19 @@ def test_thousands_of_short_texts_are_one_search() -> None:
     assert len(searched) == 2
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "lost"),
-    [
+def test_a_mark_in_place_of_a_secret_is_noticed(subtests: pytest.Subtests) -> None:
+    cases = [
         ("k=abcdef\nm=1", "k=[secret A]\nm=2", True),
         ("k=abcdef\nm=1", "k=abcdef\nm=[secret A]", True),
         ("k=abcdef\nm=1", "k=other\nm=2", False),
         ("see [secret A]; abcdef", "see [secret A]: abcdef", False),
         ("there are no secrets", "write [secret A] for one", False),
         ("k=abcdef", "k=[secret B]", False),
-    ],
-)
-def test_a_mark_in_place_of_a_secret_is_noticed(old: str, new: str, lost: bool) -> None:
-    redactor = Redactor({"A": "abcdef"})
-    assert redactor.is_overwritten(old.encode(), new.encode()) is lost
+    ]
+    for old, new, lost in cases:
+        with subtests.test(new=new):
+            redactor = Redactor({"A": "abcdef"})
+            assert redactor.is_overwritten(old.encode(), new.encode()) is lost
 
 
 SMALL = st.text("ab", min_size=MIN_CHARS, max_size=9)

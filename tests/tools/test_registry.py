@@ -78,9 +78,12 @@ def test_invalid_is_never_offered_and_the_rest_is_sorted() -> None:
     assert offered(DEFAULTS) == NAMES
 
 
-@pytest.mark.parametrize("agent", sorted(AGENT_DEFAULTS))
-def test_only_agents_that_talk_to_people_may_ask_them(agent: str) -> None:
-    assert ("question" in offered(DEFAULTS + AGENT_DEFAULTS[agent])) == (agent in ("build", "plan"))
+def test_only_agents_that_talk_to_people_may_ask_them(subtests: pytest.Subtests) -> None:
+    for agent in sorted(AGENT_DEFAULTS):
+        with subtests.test(agent=agent):
+            assert ("question" in offered(DEFAULTS + AGENT_DEFAULTS[agent])) == (
+                agent in ("build", "plan")
+            )
 
 
 def test_denied_tools_are_not_offered() -> None:
@@ -97,15 +100,16 @@ def test_denied_tools_are_not_offered() -> None:
     assert offered(DEFAULTS + AGENT_DEFAULTS["title"]) == []
 
 
-@pytest.mark.parametrize("tool", all_tools().values(), ids=lambda tool: tool.name)
-def test_schemas_are_plain(tool: Tool[Any]) -> None:
-    schema = tool.schema()
-    text = str(schema)
-    assert schema["type"] == "object"
-    assert "$ref" not in text
-    assert "$defs" not in text
-    assert "anyOf" not in text
-    assert "'title'" not in text
+def test_schemas_are_plain(subtests: pytest.Subtests) -> None:
+    for tool in all_tools().values():
+        with subtests.test(tool=tool):
+            schema = tool.schema()
+            text = str(schema)
+            assert schema["type"] == "object"
+            assert "$ref" not in text
+            assert "$defs" not in text
+            assert "anyOf" not in text
+            assert "'title'" not in text
 
 
 def test_the_wire_names_and_bounds_are_in_the_schema() -> None:

@@ -9,9 +9,8 @@ from tools.repair import repair_unknown, repair_unreadable
 OFFERED = ["apply_patch", "bash", "edit", "glob", "grep", "list", "read", "todowrite", "write"]
 
 
-@pytest.mark.parametrize(
-    ("called", "meant"),
-    [
+def test_the_closest_name_is_suggested(subtests: pytest.Subtests) -> None:
+    cases = [
         ("reed", "read"),
         ("shell", "bash"),
         ("Str_Replace_Editor", "edit"),
@@ -22,12 +21,12 @@ OFFERED = ["apply_patch", "bash", "edit", "glob", "grep", "list", "read", "todow
         ("update_plan", "todowrite"),
         ("ApplyPatch", "apply_patch"),
         ("globb", "glob"),
-    ],
-)
-def test_the_closest_name_is_suggested(called: str, meant: str) -> None:
-    repaired = repair_unknown(called, offered=OFFERED)
-    assert repaired["tool"] == called
-    assert f"There is no tool '{called}'. Did you mean {meant}?" in str(repaired["error"])
+    ]
+    for called, meant in cases:
+        with subtests.test(called=called):
+            repaired = repair_unknown(called, offered=OFFERED)
+            assert repaired["tool"] == called
+            assert f"There is no tool '{called}'. Did you mean {meant}?" in str(repaired["error"])
 
 
 def test_a_name_like_no_other_gets_no_suggestion() -> None:
@@ -48,9 +47,8 @@ def test_a_huge_name_costs_little() -> None:
     assert len(str(repaired)) < 600
 
 
-@pytest.mark.parametrize(
-    ("raw", "problem"),
-    [
+def test_what_is_wrong_with_the_text_is_said_with_its_place(subtests: pytest.Subtests) -> None:
+    cases = [
         ('{"filePath": "a"', "the text ends too early, after 16 characters."),
         ('{"filePath": "a\n"}', "Invalid control character at line 1, column 16"),
         ("{'filePath': 1}", "line 1, column 2, after '{' and before \"'filePath': 1}\"."),
@@ -65,14 +63,14 @@ def test_a_huge_name_costs_little() -> None:
         ("[" * 100_000, "nested more than 50 levels deep."),
         ('{"a":' * 200 + "1" + "}" * 200, "nested more than 50 levels deep."),
         ('{"a": ' + "9" * 5000 + "}", "digits"),
-    ],
-)
-def test_what_is_wrong_with_the_text_is_said_with_its_place(raw: str, problem: str) -> None:
-    repaired = repair_unreadable("read", raw=raw)
-    assert repaired["tool"] == "read"
-    error = str(repaired["error"])
-    assert error.startswith("The arguments for read are not a JSON object: ")
-    assert problem in error.split("They were:")[0]
+    ]
+    for raw, problem in cases:
+        with subtests.test(raw=raw):
+            repaired = repair_unreadable("read", raw=raw)
+            assert repaired["tool"] == "read"
+            error = str(repaired["error"])
+            assert error.startswith("The arguments for read are not a JSON object: ")
+            assert problem in error.split("They were:")[0]
 
 
 def test_a_long_text_is_shown_in_part_with_what_is_left_out() -> None:

@@ -228,46 +228,62 @@ def action(command: str, ruleset: Ruleset) -> Action:
     return judge("bash", asked.subjects, ruleset, opaque=asked.opaque).action
 
 
-@pytest.mark.parametrize("embedding", EMBEDDINGS)
-def test_a_deny_holds_wherever_the_command_stands(embedding: str) -> None:
-    assert action(embedding.format("rm -rf x"), DENIES) is Action.DENY
-    assert action(embedding.format("git push"), DENIES) is Action.DENY
+def test_a_deny_holds_wherever_the_command_stands(subtests: pytest.Subtests) -> None:
+    for embedding in EMBEDDINGS:
+        with subtests.test(embedding=embedding):
+            assert action(embedding.format("rm -rf x"), DENIES) is Action.DENY
+            assert action(embedding.format("git push"), DENIES) is Action.DENY
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_deny_holds_however_the_command_is_spelled(spelling: str) -> None:
-    assert action(spelling, DENIES) is Action.DENY
+def test_a_deny_holds_however_the_command_is_spelled(subtests: pytest.Subtests) -> None:
+    for spelling in SPELLINGS:
+        with subtests.test(spelling=spelling):
+            assert action(spelling, DENIES) is Action.DENY
 
 
-@pytest.mark.parametrize("command", UNKNOWN)
-def test_what_only_bash_knows_is_asked_for_as_long_as_anything_is_denied(command: str) -> None:
-    assert action(command, DENIES) in {Action.ASK, Action.DENY}
-    saved = parse_ruleset({"bash": {"*": "allow"}})
-    assert action(command, saved) is Action.ALLOW
+def test_what_only_bash_knows_is_asked_for_as_long_as_anything_is_denied(
+    subtests: pytest.Subtests,
+) -> None:
+    for command in UNKNOWN:
+        with subtests.test(command=command):
+            assert action(command, DENIES) in {Action.ASK, Action.DENY}
+            saved = parse_ruleset({"bash": {"*": "allow"}})
+            assert action(command, saved) is Action.ALLOW
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["eval $X", 'bash -c "$X"', "echo x | bash", "echo 'open", "r[m] x", "ls; " * 1_000],
-)
-def test_what_cannot_be_read_is_never_offered_for_always(command: str) -> None:
-    asked = parse(command)
-    assert asked.opaque
-    assert asked.always == ()
+def test_what_cannot_be_read_is_never_offered_for_always(subtests: pytest.Subtests) -> None:
+    for command in [
+        "eval $X",
+        'bash -c "$X"',
+        "echo x | bash",
+        "echo 'open",
+        "r[m] x",
+        "ls; " * 1_000,
+    ]:
+        with subtests.test(command=command):
+            asked = parse(command)
+            assert asked.opaque
+            assert asked.always == ()
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["flock l make x", "su me -c 'make x'", "doas make x", "busybox make x", "strace -o l make x"],
-)
-def test_what_a_program_runs_in_a_way_that_is_not_read_is_asked_for_each_time(command: str) -> None:
-    asked = parse(command)
-    assert (asked.opaque, asked.always, asked.patterns[0]) == (True, (), command)
-    named = parse_ruleset({"bash": {"*": "ask", f"{command.split()[0]} *": "allow"}})
-    assert action(command, named) is Action.ASK
-    tried = parse_ruleset({"bash": {"*": "allow", "make *": "ask"}})
-    assert action(command, tried) is Action.ASK
-    assert action(command, parse_ruleset({"bash": "allow"})) is Action.ALLOW
+def test_what_a_program_runs_in_a_way_that_is_not_read_is_asked_for_each_time(
+    subtests: pytest.Subtests,
+) -> None:
+    for command in [
+        "flock l make x",
+        "su me -c 'make x'",
+        "doas make x",
+        "busybox make x",
+        "strace -o l make x",
+    ]:
+        with subtests.test(command=command):
+            asked = parse(command)
+            assert (asked.opaque, asked.always, asked.patterns[0]) == (True, (), command)
+            named = parse_ruleset({"bash": {"*": "ask", f"{command.split()[0]} *": "allow"}})
+            assert action(command, named) is Action.ASK
+            tried = parse_ruleset({"bash": {"*": "allow", "make *": "ask"}})
+            assert action(command, tried) is Action.ASK
+            assert action(command, parse_ruleset({"bash": "allow"})) is Action.ALLOW
 
 
 def _quoted(text: str) -> str:

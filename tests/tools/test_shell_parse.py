@@ -17,9 +17,8 @@ def parse(command: str, *, directory: Path = ROOT) -> ShellAsk:
     return parse_shell(command, directory=directory, worktree=ROOT)
 
 
-@pytest.mark.parametrize(
-    ("command", "patterns", "always"),
-    [
+def test_commands_and_what_always_remembers(subtests: pytest.Subtests) -> None:
+    cases = [
         ("ls -la", ["ls -la"], ["ls *"]),
         ("git status", ["git status"], ["git status *"]),
         ("git config user.name x", ["git config user.name x"], ["git config user.name *"]),
@@ -48,14 +47,12 @@ def parse(command: str, *, directory: Path = ROOT) -> ShellAsk:
         ("[[ -f x ]] && ls", ["ls"], ["ls *"]),
         ("test", ["test"], ["test *"]),
         ("ls # rm x", ["ls"], ["ls *"]),
-    ],
-)
-def test_commands_and_what_always_remembers(
-    command: str, patterns: list[str], always: list[str]
-) -> None:
-    asked = parse(command)
-    assert list(asked.patterns) == patterns
-    assert list(asked.always) == always
+    ]
+    for command, patterns, always in cases:
+        with subtests.test(command=command):
+            asked = parse(command)
+            assert list(asked.patterns) == patterns
+            assert list(asked.always) == always
 
 
 @pytest.mark.parametrize("command", ["cd src", "cd src && cd ..", "pushd a; popd"])
@@ -63,30 +60,39 @@ def test_changing_the_folder_asks_nothing(command: str) -> None:
     assert parse(command).patterns == ()
 
 
-@pytest.mark.parametrize(
-    "command", ["> .git/config", "[[ x ]] > file", "A=1", "A=1; B=2", "{ A=1; } > f", "cd . > file"]
-)
-def test_a_line_without_a_plain_command_is_asked_for(command: str) -> None:
-    assert parse(command).patterns != ()
+def test_a_line_without_a_plain_command_is_asked_for(subtests: pytest.Subtests) -> None:
+    for command in [
+        "> .git/config",
+        "[[ x ]] > file",
+        "A=1",
+        "A=1; B=2",
+        "{ A=1; } > f",
+        "cd . > file",
+    ]:
+        with subtests.test(command=command):
+            assert parse(command).patterns != ()
 
 
-@pytest.mark.parametrize("command", ["$X a", "* a", "'*' a", "rm? a", "`x` a", "git 's*' b"])
-def test_always_never_remembers_what_would_match_other_commands(command: str) -> None:
-    prefixes = [pattern.removesuffix(" *") for pattern in parse(command).always]
-    assert not any(set(prefix) & set("*?$`\\\n") for prefix in prefixes)
-    assert parse(command).patterns
+def test_always_never_remembers_what_would_match_other_commands(subtests: pytest.Subtests) -> None:
+    for command in ["$X a", "* a", "'*' a", "rm? a", "`x` a", "git 's*' b"]:
+        with subtests.test(command=command):
+            prefixes = [pattern.removesuffix(" *") for pattern in parse(command).always]
+            assert not any(set(prefix) & set("*?$`\\\n") for prefix in prefixes)
+            assert parse(command).patterns
 
 
-@pytest.mark.parametrize("command", ["echo 'open", "ls )", "if then", "echo $(", "a && && b"])
-def test_what_cannot_be_parsed_is_asked_for_as_a_whole_and_never_always(command: str) -> None:
-    asked = parse(command)
-    assert asked.patterns[0] == command
-    assert asked.always == ()
+def test_what_cannot_be_parsed_is_asked_for_as_a_whole_and_never_always(
+    subtests: pytest.Subtests,
+) -> None:
+    for command in ["echo 'open", "ls )", "if then", "echo $(", "a && && b"]:
+        with subtests.test(command=command):
+            asked = parse(command)
+            assert asked.patterns[0] == command
+            assert asked.always == ()
 
 
-@pytest.mark.parametrize(
-    ("command", "outside"),
-    [
+def test_paths_that_point_outside(subtests: pytest.Subtests) -> None:
+    cases = [
         ("cat /etc/passwd", ["/etc/passwd"]),
         ("cat '/etc/passwd'", ["/etc/passwd"]),
         ("rm -rf ../other", ["/srv/other"]),
@@ -100,10 +106,10 @@ def test_what_cannot_be_parsed_is_asked_for_as_a_whole_and_never_always(command:
         ("chmod +x /srv/project/a", []),
         ("flock -w 1 l cat /etc/passwd", ["/etc/passwd"]),
         ("watch 'cat /etc/passwd'", ["/etc/passwd"]),
-    ],
-)
-def test_paths_that_point_outside(command: str, outside: list[str]) -> None:
-    assert list(parse(command).outside) == outside
+    ]
+    for command, outside in cases:
+        with subtests.test(command=command):
+            assert list(parse(command).outside) == outside
 
 
 def test_relative_paths_start_at_the_working_folder() -> None:
@@ -118,9 +124,8 @@ def test_deep_nesting_is_read_without_recursion() -> None:
     assert time.monotonic() - started < 10
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_any_line_is_read_in_no_time(subtests: pytest.Subtests) -> None:
+    cases = [
         "a && " * 20_000,
         "(" * 2_500 + "a" + " >x)" * 2_500,
         "(" * 370 + "a" + " >x)" * 370,
@@ -134,12 +139,12 @@ def test_deep_nesting_is_read_without_recursion() -> None:
         "rm " + "/etc/passwd " * 5_000,
         "[[ a" * 740,
         "<<A\n" * 740,
-    ],
-)
-def test_any_line_is_read_in_no_time(command: str) -> None:
-    started = time.process_time()
-    parse(command)
-    assert time.process_time() - started < 0.9
+    ]
+    for command in cases:
+        with subtests.test(command=command):
+            started = time.process_time()
+            parse(command)
+            assert time.process_time() - started < 0.9
 
 
 HOSTILE = [
@@ -164,14 +169,17 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("command", HOSTILE)
-def test_a_line_that_nobody_could_read_is_one_whole_in_bounded_time(command: str) -> None:
-    started = time.process_time()
-    asked = parse(command)
-    verdict = judge("bash", asked.subjects, RULES, opaque=asked.opaque)
-    assert time.process_time() - started < 2
-    assert len(asked.patterns) <= 201
-    assert verdict.action is (Action.DENY if "rm x" in command else Action.ASK)
+def test_a_line_that_nobody_could_read_is_one_whole_in_bounded_time(
+    subtests: pytest.Subtests,
+) -> None:
+    for command in HOSTILE:
+        with subtests.test(command=command):
+            started = time.process_time()
+            asked = parse(command)
+            verdict = judge("bash", asked.subjects, RULES, opaque=asked.opaque)
+            assert time.process_time() - started < 2
+            assert len(asked.patterns) <= 201
+            assert verdict.action is (Action.DENY if "rm x" in command else Action.ASK)
 
 
 def test_a_long_script_in_a_heredoc_is_read() -> None:

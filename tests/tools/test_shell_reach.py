@@ -28,35 +28,37 @@ def action(command: str, ruleset: Ruleset) -> Action:
 DENIES = rules({"bash": {"*": "allow", **DENIED}})
 
 
-@pytest.mark.parametrize("command", EVASIONS)
-def test_what_gets_around_a_deny_is_never_allowed(command: str) -> None:
-    assert action(command, DENIES) in {Action.ASK, Action.DENY}
+def test_what_gets_around_a_deny_is_never_allowed(subtests: pytest.Subtests) -> None:
+    for command in EVASIONS:
+        with subtests.test(command=command):
+            assert action(command, DENIES) in {Action.ASK, Action.DENY}
 
 
-@pytest.mark.parametrize("command", ORDINARY)
-def test_what_does_only_what_it_is_called_is_not_asked_for(command: str) -> None:
-    assert action(command, DENIES) is Action.ALLOW
+def test_what_does_only_what_it_is_called_is_not_asked_for(subtests: pytest.Subtests) -> None:
+    for command in ORDINARY:
+        with subtests.test(command=command):
+            assert action(command, DENIES) is Action.ALLOW
 
 
-@pytest.mark.parametrize("command", [*ORDINARY, *WORK])
-@pytest.mark.parametrize(
-    "config",
-    [
+def test_without_a_deny_nothing_begins_to_be_asked_for(subtests: pytest.Subtests) -> None:
+    cases = [
         {"bash": "allow"},
         {"*": "allow"},
         {"bash": {"rm *": "deny", "*": "allow"}},
         {"bash": "allow", "webfetch": "deny", "task": {"x": "deny"}},
-    ],
-)
-def test_without_a_deny_nothing_begins_to_be_asked_for(command: str, config: JsonObject) -> None:
-    assert action(command, rules(config)) is Action.ALLOW
-    of_build = (*DEFAULTS, *AGENT_DEFAULTS["build"], *rules(config))
-    assert action(command, of_build) is Action.ALLOW
+    ]
+    for config in cases:
+        for command in [*ORDINARY, *WORK]:
+            with subtests.test(command=command, config=config):
+                assert action(command, rules(config)) is Action.ALLOW
+                of_build = (*DEFAULTS, *AGENT_DEFAULTS["build"], *rules(config))
+                assert action(command, of_build) is Action.ALLOW
 
 
-@pytest.mark.parametrize("command", WORK)
-def test_work_is_asked_for_where_something_is_denied(command: str) -> None:
-    assert action(command, DENIES) is not Action.ALLOW
+def test_work_is_asked_for_where_something_is_denied(subtests: pytest.Subtests) -> None:
+    for command in WORK:
+        with subtests.test(command=command):
+            assert action(command, DENIES) is not Action.ALLOW
 
 
 NAMED = {"python3 *": "allow", "make": "allow"}

@@ -65,16 +65,17 @@ def test_a_mark_in_the_texts_is_that_of_the_file() -> None:
     assert replaced(None, "", "\ufeffx") == MARK + b"x"
 
 
-@pytest.mark.parametrize(
-    ("present", "old", "problem"),
-    [
+def test_what_cannot_be_replaced_is_said(subtests: pytest.Subtests) -> None:
+    cases = [
         (None, "a", "File f not found"),
         (b"", "", "cannot be empty"),
         (b"a", "", "cannot be empty"),
         (b"a", "b", "was not found"),
         (b"a a", "a", "more than once"),
-    ],
-)
-def test_what_cannot_be_replaced_is_said(present: bytes | None, old: str, problem: str) -> None:
-    with pytest.raises(ToolError, match=problem):
-        replaced(present, old, "x")
+    ]
+    for present, old, problem in cases:
+        with (
+            subtests.test(present=present, old=old),
+            pytest.raises(ToolError, match=problem),
+        ):
+            replaced(present, old, "x")

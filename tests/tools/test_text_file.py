@@ -5,12 +5,11 @@ import pytest
 from tools.text_file import decode_text, displayable, encode_text
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"abc\n", b"\xef\xbb\xbfabc", b"caf\xe9 \xff", "a\u2028é😀".encode()]
-)
-def test_it_comes_back_byte_for_byte(data: bytes) -> None:
-    text, bom = decode_text(data)
-    assert encode_text(text, bom=bom) == data
+def test_it_comes_back_byte_for_byte(subtests: pytest.Subtests) -> None:
+    for data in [b"", b"abc\n", b"\xef\xbb\xbfabc", b"caf\xe9 \xff", "a\u2028é😀".encode()]:
+        with subtests.test(data=data):
+            text, bom = decode_text(data)
+            assert encode_text(text, bom=bom) == data
 
 
 def test_a_mark_is_written_once() -> None:

@@ -8,9 +8,8 @@ from tools.files import text_slice
 from tools.files.text_slice import read_slice
 
 
-@pytest.mark.parametrize(
-    ("data", "lines"),
-    [
+def test_how_lines_are_split(subtests: pytest.Subtests) -> None:
+    cases = [
         (b"", ()),
         (b"a", ("a",)),
         (b"a\n", ("a",)),
@@ -19,13 +18,13 @@ from tools.files.text_slice import read_slice
         (b"\xef\xbb\xbfa", ("a",)),
         (b"\xff\xfe", ("\ufffd\ufffd",)),
         ("a\u2028b\fc".encode(), ("a\u2028b\fc",)),
-    ],
-)
-def test_how_lines_are_split(data: bytes, lines: tuple[str, ...]) -> None:
-    part = read_slice(io.BytesIO(data), first=1, limit=100)
-    assert part.lines == lines
-    assert part.total == len(lines)
-    assert not part.truncated
+    ]
+    for data, lines in cases:
+        with subtests.test(data=data):
+            part = read_slice(io.BytesIO(data), first=1, limit=100)
+            assert part.lines == lines
+            assert part.total == len(lines)
+            assert not part.truncated
 
 
 def test_a_range_knows_the_total() -> None:
@@ -43,15 +42,16 @@ def test_the_byte_limit_ends_it_at_a_whole_line() -> None:
     assert part.total is None
 
 
-@pytest.mark.parametrize("length", [2_000, 2_001, 8_191, 8_192, 8_193, 50_000])
-def test_a_long_line_is_cut_and_the_next_is_whole(length: int) -> None:
-    part = read_slice(io.BytesIO(b"x" * length + b"\nnext\n"), first=1, limit=10)
-    assert part.total == 2
-    assert part.lines[1] == "next"
-    if length > 2_000:
-        assert part.lines[0] == "x" * 2_000 + "... (line truncated to 2000 chars)"
-    else:
-        assert part.lines[0] == "x" * length
+def test_a_long_line_is_cut_and_the_next_is_whole(subtests: pytest.Subtests) -> None:
+    for length in [2_000, 2_001, 8_191, 8_192, 8_193, 50_000]:
+        with subtests.test(length=length):
+            part = read_slice(io.BytesIO(b"x" * length + b"\nnext\n"), first=1, limit=10)
+            assert part.total == 2
+            assert part.lines[1] == "next"
+            if length > 2_000:
+                assert part.lines[0] == "x" * 2_000 + "... (line truncated to 2000 chars)"
+            else:
+                assert part.lines[0] == "x" * length
 
 
 def test_counting_stops_in_an_endless_file(monkeypatch: pytest.MonkeyPatch) -> None:

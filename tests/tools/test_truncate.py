@@ -55,16 +55,17 @@ def test_only_whole_lines_are_kept_when_bytes_end_it() -> None:
     assert keep_tail("aaaa\nbbbb\ncccc\n", max_bytes=12).text == "bbbb\ncccc\n"
 
 
-@pytest.mark.parametrize("size", range(1, 12))
-def test_a_long_line_is_cut_between_characters(size: int) -> None:
-    text = "aé€😀b"
-    head = keep_head(text, max_bytes=size)
-    tail = keep_tail(text, max_bytes=size)
-    for kept in (head, tail):
-        assert "\ufffd" not in kept.text
-        assert kept.kept_bytes == len(kept.text.encode()) <= size
-    assert text.startswith(head.text)
-    assert text.endswith(tail.text)
+def test_a_long_line_is_cut_between_characters(subtests: pytest.Subtests) -> None:
+    for size in range(1, 12):
+        with subtests.test(size=size):
+            text = "aé€😀b"
+            head = keep_head(text, max_bytes=size)
+            tail = keep_tail(text, max_bytes=size)
+            for kept in (head, tail):
+                assert "\ufffd" not in kept.text
+                assert kept.kept_bytes == len(kept.text.encode()) <= size
+            assert text.startswith(head.text)
+            assert text.endswith(tail.text)
 
 
 def test_nothing_stays_nothing() -> None:

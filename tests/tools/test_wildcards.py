@@ -7,9 +7,8 @@ import pytest
 from tools.permissions.wildcards import matches, may_match, must_match
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text", "expected"),
-    [
+def test_wildcards(subtests: pytest.Subtests) -> None:
+    cases = [
         ("*", "", True),
         ("*", "a/b/c", True),
         ("git *", "git", True),
@@ -45,10 +44,10 @@ from tools.permissions.wildcards import matches, may_match, must_match
         ("a\nb", "a\nb", True),
         ("a", "a\n", False),
         ("*a", "a\n", False),
-    ],
-)
-def test_wildcards(pattern: str, text: str, expected: bool) -> None:
-    assert matches(text, pattern) is expected
+    ]
+    for pattern, text, expected in cases:
+        with subtests.test(pattern=pattern, text=text):
+            assert matches(text, pattern) is expected
 
 
 def test_a_hostile_pattern_takes_no_time() -> None:
@@ -59,9 +58,8 @@ def test_a_hostile_pattern_takes_no_time() -> None:
     assert time.process_time() - started < 0.5
 
 
-@pytest.mark.parametrize(
-    ("start", "pattern", "may", "must"),
-    [
+def test_what_a_text_may_match_of_which_only_the_start_is_known(subtests: pytest.Subtests) -> None:
+    cases = [
         ("", "rm *", True, False),
         ("", "*", True, True),
         ("git ", "rm *", False, False),
@@ -73,10 +71,8 @@ def test_a_hostile_pattern_takes_no_time() -> None:
         ("a/b", "a\\b*", True, True),
         ("git log ", "git * --all", True, False),
         ("x", "?*", True, False),
-    ],
-)
-def test_what_a_text_may_match_of_which_only_the_start_is_known(
-    start: str, pattern: str, may: bool, must: bool
-) -> None:
-    assert may_match(start, pattern) is may
-    assert must_match(start, pattern) is must
+    ]
+    for start, pattern, may, must in cases:
+        with subtests.test(start=start, pattern=pattern):
+            assert may_match(start, pattern) is may
+            assert must_match(start, pattern) is must

@@ -19,22 +19,19 @@ def write_plan(context: FakeToolContext, text: str = PLAN) -> None:
     path.write_text(text)
 
 
-@pytest.mark.parametrize(
-    ("agent", "features", "offered"),
-    [
+def test_feat2_fr_07_each_agent_gets_the_way_out_of_its_own_mode(subtests: pytest.Subtests) -> None:
+    cases = [
         ("build", Features(), {"plan_enter"}),
         ("plan", Features(), {"plan_exit"}),
         ("general", Features(), set()),
         ("explore", Features(), set()),
         ("build", Features(plan=False), set()),
         ("plan", Features(plan=False), set()),
-    ],
-)
-def test_feat2_fr_07_each_agent_gets_the_way_out_of_its_own_mode(
-    agent: str, features: Features, offered: set[str]
-) -> None:
-    tools = offered_tools(DEFAULTS + AGENT_DEFAULTS[agent], model_id="", features=features)
-    assert {tool.name for tool in tools if tool.name.startswith("plan_")} == offered
+    ]
+    for agent, features, offered in cases:
+        with subtests.test(agent=agent, features=features):
+            tools = offered_tools(DEFAULTS + AGENT_DEFAULTS[agent], model_id="", features=features)
+            assert {tool.name for tool in tools if tool.name.startswith("plan_")} == offered
 
 
 async def test_the_plan_is_shown_and_yes_approves_it(context: FakeToolContext) -> None:

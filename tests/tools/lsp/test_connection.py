@@ -149,9 +149,8 @@ def test_messages_are_found_however_they_are_cut(split: int) -> None:
     assert found == [{"a": 1}, {"b": 2}]
 
 
-@pytest.mark.parametrize(
-    "stream",
-    [
+def test_what_is_no_message_is_a_fault(subtests: pytest.Subtests) -> None:
+    cases = [
         b"\r\n\r\n",
         b"Content-Length: -1\r\n\r\n",
         b"Content-Length: 1e3\r\n\r\n",
@@ -159,14 +158,13 @@ def test_messages_are_found_however_they_are_cut(split: int) -> None:
         b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n",
         b"Content-Lengt: 2\r\n\r\n{}",
         b"x" * 5000,
-    ],
-)
-def test_what_is_no_message_is_a_fault(stream: bytes) -> None:
-    with pytest.raises(ProtocolFault):
-        list(Frames().feed(stream))
+    ]
+    for stream in cases:
+        with subtests.test(stream=stream), pytest.raises(ProtocolFault):
+            list(Frames().feed(stream))
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"5", b"{", b'{"a": NaN}', b"[" * 100_000, b"\xff"])
-def test_a_body_that_is_no_json_object_is_a_fault(body: bytes) -> None:
-    with pytest.raises(ProtocolFault):
-        decode(body)
+def test_a_body_that_is_no_json_object_is_a_fault(subtests: pytest.Subtests) -> None:
+    for body in [b"", b"[]", b"5", b"{", b'{"a": NaN}', b"[" * 100_000, b"\xff"]:
+        with subtests.test(body=body), pytest.raises(ProtocolFault):
+            decode(body)

@@ -236,6 +236,7 @@ def test_findings_are_merged_in_their_order() -> None:
     assert merge([one, two], [one]) == (two, one)
 
 
-@pytest.mark.parametrize("value", [None, 5, "x", {}, [None], [{"range": []}]])
-def test_what_is_no_list_of_findings_has_none(value: Any) -> None:
-    assert read_diagnostics(value) == ()
+def test_what_is_no_list_of_findings_has_none(subtests: pytest.Subtests) -> None:
+    for value in [None, 5, "x", {}, [None], [{"range": []}]]:
+        with subtests.test(value=value):
+            assert read_diagnostics(value) == ()

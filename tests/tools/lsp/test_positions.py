@@ -11,20 +11,19 @@ from tools.lsp.uris import to_path, to_uri
 FACE = "\N{GRINNING FACE}"
 
 
-@pytest.mark.parametrize(
-    ("line", "column", "units"),
-    [
+def test_columns_are_turned_into_units_and_back(subtests: pytest.Subtests) -> None:
+    cases = [
         ("abc", 1, 0),
         ("abc", 3, 2),
         ("äbc", 3, 2),
         (f"{FACE}bc", 2, 2),
         (f"{FACE}{FACE}c", 3, 4),
         ("", 1, 0),
-    ],
-)
-def test_columns_are_turned_into_units_and_back(line: str, column: int, units: int) -> None:
-    assert to_units(line, column) == units
-    assert to_column(line, units) == column
+    ]
+    for line, column, units in cases:
+        with subtests.test(line=line, column=column):
+            assert to_units(line, column) == units
+            assert to_column(line, units) == column
 
 
 def test_a_place_after_the_line_is_its_end() -> None:
@@ -38,16 +37,14 @@ def test_every_kind_of_line_end_counts() -> None:
     assert split_lines("a\r\nb\rc\nd\u2028e") == ["a", "b", "c", "d\u2028e"]
 
 
-@pytest.mark.parametrize(
-    "path", ["/a/b.py", "/with space/ä#?%.py", "/%41", "/bytes\udcff", "/back\\slash"]
-)
-def test_paths_are_addresses_and_back(path: str) -> None:
-    assert to_path(to_uri(Path(path))) == path
+def test_paths_are_addresses_and_back(subtests: pytest.Subtests) -> None:
+    for path in ["/a/b.py", "/with space/ä#?%.py", "/%41", "/bytes\udcff", "/back\\slash"]:
+        with subtests.test(path=path):
+            assert to_path(to_uri(Path(path))) == path
 
 
-@pytest.mark.parametrize(
-    ("uri", "path"),
-    [
+def test_addresses_of_servers_are_read_with_care(subtests: pytest.Subtests) -> None:
+    cases = [
         ("file:///a%3Ab/%C3%A4.py", "/a:b/ä.py"),
         ("file://localhost/a", "/a"),
         ("file:///a/../../b", "/b"),
@@ -60,21 +57,20 @@ def test_paths_are_addresses_and_back(path: str) -> None:
         ("file:///" + "x" * 9000, None),
         (5, None),
         (None, None),
-    ],
-)
-def test_addresses_of_servers_are_read_with_care(uri: object, path: str | None) -> None:
-    assert to_path(uri) == path
+    ]
+    for uri, path in cases:
+        with subtests.test(uri=uri):
+            assert to_path(uri) == path
 
 
-@pytest.mark.parametrize(
-    ("name", "language"),
-    [
+def test_languages_have_the_names_of_the_protocol(subtests: pytest.Subtests) -> None:
+    cases = [
         ("a.py", "python"),
         ("a.TSX", "typescriptreact"),
         ("a.go", "go"),
         ("Dockerfile", "dockerfile"),
         ("noname", "plaintext"),
-    ],
-)
-def test_languages_have_the_names_of_the_protocol(name: str, language: str) -> None:
-    assert language_of(PurePath(name)) == language
+    ]
+    for name, language in cases:
+        with subtests.test(name=name):
+            assert language_of(PurePath(name)) == language

@@ -54,20 +54,19 @@ def test_no_root_lies_outside_of_the_worktree(worktree: Path) -> None:
     assert find_root(SERVERS["pyright"], worktree.parent / "a.py", worktree) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "servers"),
-    [
+def test_servers_are_chosen_by_the_name_of_a_file(subtests: pytest.Subtests) -> None:
+    cases = [
         ("a.py", {"pyright"}),
         ("a.ts", {"deno", "typescript", "eslint", "oxlint", "biome"}),
         ("A.GO", {"gopls"}),
         ("Dockerfile", {"dockerfile"}),
         ("py", set()),
         ("a.unknown", set()),
-    ],
-)
-def test_servers_are_chosen_by_the_name_of_a_file(name: str, servers: set[str]) -> None:
-    found = {spec.id for spec in SERVERS.values() if spec.is_for(PurePath(name))}
-    assert found == servers
+    ]
+    for name, servers in cases:
+        with subtests.test(name=name):
+            found = {spec.id for spec in SERVERS.values() if spec.is_for(PurePath(name))}
+            assert found == servers
 
 
 def test_settings_change_add_and_disable_servers() -> None:

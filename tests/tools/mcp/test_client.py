@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from opencode_web.lib.json import JsonObject, JsonValue
 from tests.tools.mcp.servers import LENT, PACKAGES, canned, genuine
 from tools.errors import ToolError
 from tools.mcp.client import arguments_of, ask_for_tools, call_tool, list_resources, read_resource
@@ -75,9 +74,8 @@ async def test_a_server_that_fails_to_list_resources_keeps_its_tools(
     assert problem.startswith("Resources cannot be listed: The server returns the same page")
 
 
-@pytest.mark.parametrize(
-    ("contents", "output", "files"),
-    [
+def test_what_a_resource_holds_is_text_and_files(subtests: pytest.Subtests) -> None:
+    cases = [
         ([{"uri": "a", "text": "one"}, {"uri": "b", "text": "two"}], "one\n\ntwo", 0),
         ([{"uri": "a", "mimeType": "image/png", "blob": "cG5n"}], "", 1),
         ([{"uri": "a", "mimeType": "video/mp4", "blob": "cG5n"}], "[A file a of type video/mp4", 0),
@@ -86,14 +84,12 @@ async def test_a_server_that_fails_to_list_resources_keeps_its_tools(
         ([{"uri": "a", "mimeType": "text/plain", "blob": "//79"}], "[A file a cannot be read]", 0),
         ([], "It is empty.", 0),
         ("nonsense", "It is empty.", 0),
-    ],
-)
-def test_what_a_resource_holds_is_text_and_files(
-    contents: JsonValue, output: str, files: int
-) -> None:
-    read = read_contents({"contents": contents})
-    assert read.output.startswith(output)
-    assert len(read.attachments) == files
+    ]
+    for contents, output, files in cases:
+        with subtests.test(contents=contents):
+            read = read_contents({"contents": contents})
+            assert read.output.startswith(output)
+            assert len(read.attachments) == files
 
 
 @pytest.mark.parametrize(
@@ -125,9 +121,8 @@ async def test_without_a_sandbox_nothing_is_started(worktree: Path) -> None:
         await ask_for_tools(program, timeout_s=5)
 
 
-@pytest.mark.parametrize(
-    ("result", "output"),
-    [
+def test_results_are_read(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "a\n\nb"),
         ({"content": [], "structuredContent": {"a": 1}}, '{"a": 1}'),
         (
@@ -139,10 +134,10 @@ async def test_without_a_sandbox_nothing_is_started(worktree: Path) -> None:
         ({"content": [{"type": "resource_link", "name": "n", "uri": "u:1"}]}, "[Resource n: u:1]"),
         ({"content": "nonsense"}, ""),
         ({"content": [{"type": "text", "text": "a\0b"}]}, "a\ufffdb"),
-    ],
-)
-def test_results_are_read(result: JsonObject, output: str) -> None:
-    assert read_result(result).output.startswith(output)
+    ]
+    for result, output in cases:
+        with subtests.test(result=result):
+            assert read_result(result).output.startswith(output)
 
 
 def test_a_failure_without_words_has_some() -> None:

@@ -64,9 +64,9 @@ async def test_the_browser_is_sent_where_the_server_says() -> None:
     assert begun.attempt.verifier not in url
 
 
-@pytest.mark.parametrize(
-    ("other", "why"),
-    [
+async def test_what_is_not_safe_is_not_begun(subtests: pytest.Subtests) -> None:
+    """FEAT-0008 NFR-02."""
+    cases = [
         (
             {"resource": {"resource": "https://other.example/mcp"}},
             "metadata is for another",
@@ -83,12 +83,14 @@ async def test_the_browser_is_sent_where_the_server_says() -> None:
         ({"server": {"authorization_endpoint": "http://u:p@h/"}}, "cannot be used"),
         ({"server": {"token_endpoint": "https://[::1/"}}, "does not say where to sign in"),
         ({"server": {"scopes_supported": ["x" * 300_000]}}, "too large"),
-    ],
-)
-async def test_what_is_not_safe_is_not_begun(other: dict[str, Any], why: str) -> None:
-    """FEAT-0008 NFR-02."""
-    with authority(**other) as base, pytest.raises(ToolError, match=why):
-        await (await oauth()).begin(wish(base))
+    ]
+    for other, why in cases:
+        with (
+            subtests.test(other=other),
+            authority(**other) as base,
+            pytest.raises(ToolError, match=why),
+        ):
+            await (await oauth()).begin(wish(base))
 
 
 async def test_a_registration_that_is_needed_is_told_from_other_errors() -> None:

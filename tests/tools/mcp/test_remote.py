@@ -82,9 +82,8 @@ def heard(send: Send) -> Send:
 HEAD = b"HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 
 
-@pytest.mark.parametrize(
-    ("send", "said"),
-    [
+async def test_what_does_not_answer_is_an_error(subtests: pytest.Subtests) -> None:
+    cases = [
         (answer(b"no such\npage", status=404), "responded with status 404: no such page"),
         (answer(b"", status=500), "The server responded with status 500.$"),
         (answer(b'{"error": "x"}', status=503, content_type="application/json"), "status 503"),
@@ -99,11 +98,14 @@ HEAD = b"HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
         (raw(HEAD, b"data: x\n\n"), "The server returned an error"),
         (raw(HEAD, *[b"data: " + b"x" * 1_000_000] * 20), "SSE stream failed"),
         (raw(HEAD + b": " + b"\n: ".join([b"y" * 1_000_000] * 70)), "more than 64 MiB"),
-    ],
-)  # fmt: skip
-async def test_what_does_not_answer_is_an_error(send: Send, said: str) -> None:
-    with serve_any(heard(send)) as base, pytest.raises(ToolError, match=said):
-        await ask_for_tools(at(base), timeout_s=10)
+    ]  # fmt: skip
+    for send, said in cases:
+        with (
+            subtests.test(send=send),
+            serve_any(heard(send)) as base,
+            pytest.raises(ToolError, match=said),
+        ):
+            await ask_for_tools(at(base), timeout_s=10)
 
 
 async def test_one_that_is_silent_is_given_up() -> None:

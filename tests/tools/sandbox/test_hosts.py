@@ -14,9 +14,17 @@ from tools.sandbox.hosts import (
 )
 
 
-@pytest.mark.parametrize(
-    ("pattern", "reached", "refused"),
-    [
+def allows(pattern: str, target: str) -> bool:
+    host, _, port = target.rpartition(":")
+    rules = HostRules((HostList("team", (parse_pattern(pattern),)),))
+    try:
+        return not rules.refusal(parse_target(host, int(port)))
+    except ValueError:
+        return False
+
+
+def test_a_pattern_means_exactly_what_it_says(subtests: pytest.Subtests) -> None:
+    cases = [
         (
             "*.pkg.test",
             [
@@ -61,26 +69,15 @@ from tools.sandbox.hosts import (
         ("203.0.113.5", ["203.0.113.5:443"], ["203.0.113.50:443", "[::ffff:203.0.113.5]:443"]),
         ("[2001:db8::1]:8443", ["[2001:DB8:0::1]:8443"], ["[2001:db8::1]:443"]),
         ("2001:db8::1", ["[2001:db8::1]:443"], ["[2001:db8::2]:443"]),
-    ],
-)
-def test_a_pattern_means_exactly_what_it_says(
-    pattern: str, reached: list[str], refused: list[str]
-) -> None:
-    def allows(target: str) -> bool:
-        host, _, port = target.rpartition(":")
-        rules = HostRules((HostList("team", (parse_pattern(pattern),)),))
-        try:
-            return not rules.refusal(parse_target(host, int(port)))
-        except ValueError:
-            return False
-
-    assert [target for target in reached if not allows(target)] == []
-    assert [target for target in refused if allows(target)] == []
+    ]
+    for pattern, reached, refused in cases:
+        with subtests.test(pattern=pattern, reached=reached):
+            assert [target for target in reached if not allows(pattern, target)] == []
+            assert [target for target in refused if allows(pattern, target)] == []
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
+def test_what_is_no_host_is_refused(subtests: pytest.Subtests) -> None:
+    cases = [
         *(
             "",
             ".",
@@ -101,16 +98,14 @@ def test_a_pattern_means_exactly_what_it_says(
             "a\nb.example",
         ),
         *("a" * 64 + ".example", "a." * 130 + "example", "xn\u200d.example\x00", "*.pkg.test"),
-    ],
-)
-def test_what_is_no_host_is_refused(host: str) -> None:
-    with pytest.raises(ValueError, match=r"."):
-        parse_target(host, 443)
+    ]
+    for host in cases:
+        with subtests.test(host=host), pytest.raises(ValueError, match=r"."):
+            parse_target(host, 443)
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
+def test_a_wrong_pattern_is_explained(subtests: pytest.Subtests) -> None:
+    cases = [
         ("https://pkg.test", "name alone, or host:port"),
         ("pkg.test/simple", "letters, digits"),
         ("py*.org", "letters, digits"),
@@ -120,11 +115,10 @@ def test_what_is_no_host_is_refused(host: str) -> None:
         ("pkg.test:99999", "host:port"),
         ("pkg.test:https", "host:port"),
         ("10.0.0.0/8", "letters, digits"),
-    ],
-)
-def test_a_wrong_pattern_is_explained(text: str, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        parse_pattern(text)
+    ]
+    for text, why in cases:
+        with subtests.test(text=text), pytest.raises(ValueError, match=why):
+            parse_pattern(text)
 
 
 def test_every_list_has_to_allow_a_host_and_the_first_that_does_not_is_named() -> None:

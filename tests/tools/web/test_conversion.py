@@ -9,9 +9,8 @@ from tools.web.html_worker import CUT, MAX_TAGS, to_markdown, to_text
 BASE = "https://example.com/docs/page"
 
 
-@pytest.mark.parametrize(
-    ("page", "markdown"),
-    [
+def test_markdown(subtests: pytest.Subtests) -> None:
+    cases = [
         ("<h2>A <b>b</b></h2>", "## A **b**"),
         ("<p>one<br>two", "one  \ntwo"),
         ("a<hr>b", "a\n\n---\n\nb"),
@@ -44,30 +43,30 @@ BASE = "https://example.com/docs/page"
         ("</p></div>x", "x"),
         ("&lt;script&gt; &copy; &#0; &#x110000;", "<script> © \ufffd \ufffd"),
         ("", ""),
-    ],
-)
-def test_markdown(page: str, markdown: str) -> None:
-    assert to_markdown(page, BASE) == markdown
+    ]
+    for page, markdown in cases:
+        with subtests.test(page=page):
+            assert to_markdown(page, BASE) == markdown
 
 
-@pytest.mark.parametrize(
-    ("page", "text"),
-    [
+def test_text(subtests: pytest.Subtests) -> None:
+    cases = [
         ("<p>one\n two</p><p>three</p>", "one two\n\nthree"),
         ("<p>a <b>b</b>c</p>", "a bc"),
         ("<pre>a\n   b</pre>", "a\n   b"),
         ("<tr><td>a</td><td>b</td></tr>", "a\tb"),
         ("<style>x</style><title>t</title>", "t"),
-    ],
-)
-def test_text(page: str, text: str) -> None:
-    assert to_text(page, BASE) == text
+    ]
+    for page, text in cases:
+        with subtests.test(page=page):
+            assert to_text(page, BASE) == text
 
 
-@pytest.mark.parametrize("convert", [to_markdown, to_text])
-@pytest.mark.parametrize("tag", ["div", "b", "ul><li", "blockquote", "table><tr><td", "custom-tag"])
-def test_deep_pages_keep_their_words(convert: object, tag: str) -> None:
-    assert "word" in convert(f"<{tag}>" * 3_000 + "word", BASE)  # type: ignore[operator]
+def test_deep_pages_keep_their_words(subtests: pytest.Subtests) -> None:
+    for tag in ["div", "b", "ul><li", "blockquote", "table><tr><td", "custom-tag"]:
+        for convert in [to_markdown, to_text]:
+            with subtests.test(convert=convert, tag=tag):
+                assert "word" in convert(f"<{tag}>" * 3_000 + "word", BASE)  # type: ignore[operator]
 
 
 def test_a_page_of_tags_is_cut() -> None:

@@ -42,9 +42,8 @@ def add(team: Team, provider_id: str, connection: dict[str, str], **more: Any) -
     )
 
 
-@pytest.mark.parametrize(
-    ("template", "value", "address"),
-    [
+def test_a_value_fills_its_place_and_nothing_else(subtests: pytest.Subtests) -> None:
+    cases = [
         (WORKERS, "0a1b2c", "https://api.cloudflare.com/client/v4/accounts/0a1b2c/ai/v1"),
         (SNOWFLAKE, "acme-x1", "https://acme-x1.snowflakecomputing.com/api/v2/cortex/v1"),
         (SNOWFLAKE, "xy1.eu-west-1", "https://xy1.eu-west-1.snowflakecomputing.com/api/v2/cortex/v1"),
@@ -69,12 +68,18 @@ def add(team: Team, provider_id: str, connection: dict[str, str], **more: Any) -
         ("http://${HOST}/v1", "a.example", ""),
         ("https://a.${REGION}/v1", "example", ""),
         ("https://a-${NAME}.acme.com/v1", "x", ""),
-    ],
-)  # fmt: skip
-def test_a_value_fills_its_place_and_nothing_else(template: str, value: str, address: str) -> None:
-    names = {"CLOUDFLARE_ACCOUNT_ID", "SNOWFLAKE_ACCOUNT", "DATABRICKS_HOST", "HOST", "REGION"}
-    names |= {"NEON_AI_GATEWAY_BASE_URL", "NAME"}
-    assert filled(template, dict.fromkeys(names, value)) == address
+    ]  # fmt: skip
+    for template, value, address in cases:
+        with subtests.test(value=value):
+            names = {
+                "CLOUDFLARE_ACCOUNT_ID",
+                "SNOWFLAKE_ACCOUNT",
+                "DATABRICKS_HOST",
+                "HOST",
+                "REGION",
+            }
+            names |= {"NEON_AI_GATEWAY_BASE_URL", "NAME"}
+            assert filled(template, dict.fromkeys(names, value)) == address
 
 
 @given(st.text(max_size=40) | st.from_regex(r"[a-z./:@#?%\\-]{1,30}", fullmatch=True))

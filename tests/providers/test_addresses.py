@@ -52,10 +52,10 @@ ALWAYS_REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("url", ALWAYS_REFUSED)
-def test_it_refuses_what_no_provider_has(url: str) -> None:
-    with pytest.raises(RefusedAddress):
-        check_base_url(url)
+def test_it_refuses_what_no_provider_has(subtests: pytest.Subtests) -> None:
+    for url in ALWAYS_REFUSED:
+        with subtests.test(url=url), pytest.raises(RefusedAddress):
+            check_base_url(url)
 
 
 @pytest.mark.parametrize(

@@ -92,9 +92,10 @@ def test_a_picture_counts_by_its_kind_and_not_by_its_bytes() -> None:
     assert abs(tokens[ProviderKind.OPENAI] - 50_000) < 100
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "least", "hidden"),
-    [
+def test_thinking_has_its_place_in_the_answer_and_is_billed_unseen(
+    subtests: pytest.Subtests,
+) -> None:
+    cases = [
         (ProviderKind.ANTHROPIC, {}, 4_000, 0),
         (ProviderKind.ANTHROPIC, {"thinking": {"type": "disabled"}}, 4_000, 0),
         (
@@ -106,13 +107,11 @@ def test_a_picture_counts_by_its_kind_and_not_by_its_bytes() -> None:
         (ProviderKind.ANTHROPIC, {"thinking": {"type": "adaptive"}}, 4_000, 32_000),
         (ProviderKind.OPENAI, {}, 4_000, 32_000),
         (ProviderKind.OPENAI, {"reasoningEffort": "high"}, 4_000, 32_000),
-    ],
-)
-def test_thinking_has_its_place_in_the_answer_and_is_billed_unseen(
-    kind: ProviderKind, options: Any, least: int, hidden: int
-) -> None:
-    found = bound(kind, options=options, capabilities=REASONS)
-    assert (found.least_output, found.hidden) == (least, hidden)
+    ]
+    for kind, options, least, hidden in cases:
+        with subtests.test(kind=kind, options=options):
+            found = bound(kind, options=options, capabilities=REASONS)
+            assert (found.least_output, found.hidden) == (least, hidden)
 
 
 def test_an_answer_that_was_ended_from_here_costs_what_had_come() -> None:
@@ -145,25 +144,26 @@ def test_settings_cannot_have_more_billed_than_was_bound(name: str) -> None:
     assert wire.get(name, 500) == 500
 
 
-@pytest.mark.parametrize(
-    ("options", "times"),
-    [
+def test_the_dearest_tier_that_an_account_may_choose_is_set_apart(
+    subtests: pytest.Subtests,
+) -> None:
+    cases = [
         ({}, 2),
         ({"serviceTier": "auto"}, 2),
         ({"serviceTier": "priority"}, 2),
         ({"serviceTier": "default"}, 1),
         ({"serviceTier": "flex"}, 1),
-    ],
-)
-def test_the_dearest_tier_that_an_account_may_choose_is_set_apart(options: Any, times: int) -> None:
-    double = Price(*(2 * getattr(PRICE, name) for name in ("input", "output")))
-    cost = replace(COST, services=(ServicePrice("priority", double),))
-    found = bound(cost=cost, options=options)
-    assert found.price.output == times * PRICE.output
-    # Only OpenAI leaves it to the settings of the account.
-    elsewhere = bound(ProviderKind.COMPATIBLE, cost=cost, options=options)
-    asked = options.get("serviceTier") == "priority"
-    assert elsewhere.price.output == (2 if asked else 1) * PRICE.output
+    ]
+    for options, times in cases:
+        with subtests.test(options=options):
+            double = Price(*(2 * getattr(PRICE, name) for name in ("input", "output")))
+            cost = replace(COST, services=(ServicePrice("priority", double),))
+            found = bound(cost=cost, options=options)
+            assert found.price.output == times * PRICE.output
+            # Only OpenAI leaves it to the settings of the account.
+            elsewhere = bound(ProviderKind.COMPATIBLE, cost=cost, options=options)
+            asked = options.get("serviceTier") == "priority"
+            assert elsewhere.price.output == (2 if asked else 1) * PRICE.output
 
 
 def test_an_hour_in_the_cache_is_set_apart_where_it_is_asked_for() -> None:

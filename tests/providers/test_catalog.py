@@ -188,20 +188,19 @@ def test_a_description_without_anything_gets_the_defaults() -> None:
     assert wire["variants"] == {}
 
 
-@pytest.mark.parametrize(
-    ("cost", "priced"),
-    [
+def test_a_price_is_known_when_both_halves_of_it_are(subtests: pytest.Subtests) -> None:
+    cases = [
         ({}, False),
         ({"input": 3}, False),
         ({"output": 15}, False),
         ({"input": 3, "output": 15}, True),
         ({"input": 0, "output": 0}, True),
-    ],
-)
-def test_a_price_is_known_when_both_halves_of_it_are(cost: Any, priced: bool) -> None:
-    description: Any = {"cost": cost}
-    model = build_model("p", "m", description, npm=COMPATIBLE_NPM, base_url="")
-    assert is_priced(model.cost) is priced
+    ]
+    for cost, priced in cases:
+        with subtests.test(cost=cost):
+            description: Any = {"cost": cost}
+            model = build_model("p", "m", description, npm=COMPATIBLE_NPM, base_url="")
+            assert is_priced(model.cost) is priced
 
 
 def test_variants_of_reasoning_models_can_be_changed_and_switched_off() -> None:
@@ -265,29 +264,28 @@ def test_efforts_come_before_budgets_whatever_is_listed_first() -> None:
     assert [one["effort"] for one in found.values()] == ["low", "high"]
 
 
-@pytest.mark.parametrize(
-    ("budget", "output", "high", "most"),
-    [
+def test_budgets_are_half_of_the_largest_and_the_largest_with_room_for_an_answer(
+    subtests: pytest.Subtests,
+) -> None:
+    cases = [
         ({"min": 1024}, 64_000, 16_000, 31_999),
         ({"min": 0, "max": 24_576}, 65_536, 12_288, 24_576),
         ({"min": 128, "max": 32_768}, 65_536, 16_000, 31_999),
         ({"min": 9_000, "max": 10_000}, 65_536, 9_000, 10_000),
         ({}, 8_192, 8_191, 8_191),
-    ],
-)
-def test_budgets_are_half_of_the_largest_and_the_largest_with_room_for_an_answer(
-    budget: Any, output: int, high: int, most: int
-) -> None:
-    option = {"type": "budget_tokens", **budget}
-    claude = listed_variants("@ai-sdk/anthropic", "claude-haiku-4-5", option, output=output)
-    assert {key: one["thinking"]["budgetTokens"] for key, one in claude.items()} == {
-        "high": high,
-        "max": most,
-    }
-    gemini = listed_variants("@ai-sdk/google", "gemini-2.5-flash", option, output=output)
-    assert gemini["max"]["thinkingConfig"]["thinkingBudget"] == most
-    router = listed_variants("@openrouter/ai-sdk-provider", "a/b", option, output=output)
-    assert router["high"] == {"reasoning": {"max_tokens": high}}
+    ]
+    for budget, output, high, most in cases:
+        with subtests.test(budget=budget):
+            option = {"type": "budget_tokens", **budget}
+            claude = listed_variants("@ai-sdk/anthropic", "claude-haiku-4-5", option, output=output)
+            assert {key: one["thinking"]["budgetTokens"] for key, one in claude.items()} == {
+                "high": high,
+                "max": most,
+            }
+            gemini = listed_variants("@ai-sdk/google", "gemini-2.5-flash", option, output=output)
+            assert gemini["max"]["thinkingConfig"]["thinkingBudget"] == most
+            router = listed_variants("@openrouter/ai-sdk-provider", "a/b", option, output=output)
+            assert router["high"] == {"reasoning": {"max_tokens": high}}
 
 
 def test_a_wire_without_a_word_for_budgets_has_the_variants_of_the_family() -> None:

@@ -28,7 +28,6 @@ from providers.llm.errors import (
     ContentFiltered,
     NetworkError,
     OverflowError_,
-    ProviderError,
     QuotaExceeded,
     RateLimited,
     ServerError,
@@ -51,9 +50,8 @@ REFUSED = Reply(status=401, error={"error": {"message": "Invalid key."}})
 FINE = Reply(text="Hello.")
 
 
-@pytest.mark.parametrize(
-    ("error", "others", "part"),
-    [
+def test_an_error_speaks_against_the_address_the_key_or_neither(subtests: pytest.Subtests) -> None:
+    cases = [
         (NetworkError("x"), 0, Part.ADDRESS),
         (ServerError("x"), 0, Part.ADDRESS),
         (AuthError("x"), 0, Part.KEY),
@@ -66,12 +64,10 @@ FINE = Reply(text="Hello.")
         (OverflowError_("x"), 1, None),
         (AddressResting("x"), 1, None),
         (KeyResting("x"), 1, None),
-    ],
-)
-def test_an_error_speaks_against_the_address_the_key_or_neither(
-    error: ProviderError, others: int, part: Part | None
-) -> None:
-    assert blamed(error, others=others) is part
+    ]
+    for error, others, part in cases:
+        with subtests.test(error=error, others=others):
+            assert blamed(error, others=others) is part
 
 
 def opening_s(failures: int, **fields: Any) -> float | None:

@@ -39,9 +39,8 @@ def openai_body(message: str, **fields: str) -> dict[str, object]:
     return {"error": {"message": message, **fields}}
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "leaf"),
-    [
+def test_an_answer_becomes_one_leaf(subtests: pytest.Subtests) -> None:
+    cases = [
         (401, openai_body("Bad key", code="invalid_api_key"), AuthError),
         (403, {"detail": "no"}, AuthError),
         (403, openai_body("No access", code="model_not_found"), UnknownModel),
@@ -72,17 +71,16 @@ def openai_body(message: str, **fields: str) -> dict[str, object]:
         (403, openai_body("Provider returned error"), ServerError),
         (404, openai_body("Provider returned error"), ServerError),
         (408, "", NetworkError),
-    ],
-)  # fmt: skip
-def test_an_answer_becomes_one_leaf(status: int, body: object, leaf: type[ProviderError]) -> None:
-    error = error_of(status, body)
-    assert type(error) is leaf
-    assert error.status_code == status
+    ]  # fmt: skip
+    for status, body, leaf in cases:
+        with subtests.test(status=status, body=body):
+            error = error_of(status, body)
+            assert type(error) is leaf
+            assert error.status_code == status
 
 
-@pytest.mark.parametrize(
-    ("exc", "leaf"),
-    [
+def test_a_broken_connection_becomes_one_leaf(subtests: pytest.Subtests) -> None:
+    cases = [
         (httpx.ReadTimeout("x"), NetworkError),
         (httpx.ConnectError("x"), NetworkError),
         (httpx.RemoteProtocolError("peer closed"), NetworkError),
@@ -91,11 +89,11 @@ def test_an_answer_becomes_one_leaf(status: int, body: object, leaf: type[Provid
         (StreamError({"message": "getaddrinfo EAI_AGAIN api.example.com"}), ServerError),
         (StreamError({"message": "upstream said 503"}), ServerError),
         (StreamError({"message": "nobody knows"}), ProviderError),
-    ],
-)
-def test_a_broken_connection_becomes_one_leaf(exc: Exception, leaf: type[ProviderError]) -> None:
-    error = classify(exc, answer=Answer(200), secrets=(), now=NOW)
-    assert type(error) is leaf
+    ]
+    for exc, leaf in cases:
+        with subtests.test(exc=exc, leaf=leaf):
+            error = classify(exc, answer=Answer(200), secrets=(), now=NOW)
+            assert type(error) is leaf
 
 
 def test_the_cause_beneath_a_wrapper_decides() -> None:
@@ -121,19 +119,18 @@ def test_an_error_event_of_a_stream_is_read_from_its_body() -> None:
     assert type(classify(exc, answer=Answer(200), secrets=(), now=NOW)) is QuotaExceeded
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "message"),
-    [
+def test_the_message_is_the_providers_own_sentence(subtests: pytest.Subtests) -> None:
+    cases = [
         (400, openai_body("Unknown parameter: x"), "Unknown parameter: x"),
         (400, {"detail": "Bad thing"}, "Bad thing"),
         (400, {"error": "Bad thing"}, "Bad thing"),
         (400, [{"error": {"message": "Bad thing"}}], "Bad thing"),
         (502, "<html>gateway</html>", "The provider answered 502 Bad Gateway."),
         (529, "", "The provider answered 529."),
-    ],
-)
-def test_the_message_is_the_providers_own_sentence(status: int, body: object, message: str) -> None:
-    assert error_of(status, body).message == message
+    ]
+    for status, body, message in cases:
+        with subtests.test(body=body):
+            assert error_of(status, body).message == message
 
 
 def test_no_key_survives_in_an_error() -> None:
@@ -152,20 +149,19 @@ def test_no_key_survives_in_an_error() -> None:
     assert "Wrong key •••" in error.message
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
+def test_what_looks_like_a_key_is_masked_whoever_sent_it(subtests: pytest.Subtests) -> None:
+    cases = [
         "AIzaSyA1234567890abcdefghijklmnop",
         "ghp_abcdefghijklmnop1234",
         "AKIAABCDEFGHIJKLMNOP",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
         "sk-proj-********wxyz1234",
-    ],
-)
-def test_what_looks_like_a_key_is_masked_whoever_sent_it(key: str) -> None:
-    error = error_of(400, openai_body(f"Wrong: {key}!"))
-    assert key[-6:] not in error.message
-    assert key[-6:] not in error.response_body
+    ]
+    for key in cases:
+        with subtests.test(key=key):
+            error = error_of(400, openai_body(f"Wrong: {key}!"))
+            assert key[-6:] not in error.message
+            assert key[-6:] not in error.response_body
 
 
 LEAVES = [
@@ -174,14 +170,15 @@ LEAVES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("leaf", LEAVES)
-def test_every_error_says_what_a_person_can_do(leaf: type[ProviderError]) -> None:
-    error = leaf("It failed")
-    assert leaf.advice is not None
-    assert error.told == leaf.advice.sentence.format(said="It failed.")
-    data = error_to_wire(error, provider_id="x")["data"]
-    assert data["message"] == error.told
-    assert (data["reason"], data["values"]) == (leaf.advice, {"said": "It failed."})
+def test_every_error_says_what_a_person_can_do(subtests: pytest.Subtests) -> None:
+    for leaf in LEAVES:
+        with subtests.test(leaf=leaf):
+            error = leaf("It failed")
+            assert leaf.advice is not None
+            assert error.told == leaf.advice.sentence.format(said="It failed.")
+            data = error_to_wire(error, provider_id="x")["data"]
+            assert data["message"] == error.told
+            assert (data["reason"], data["values"]) == (leaf.advice, {"said": "It failed."})
 
 
 def test_a_web_page_in_place_of_a_refusal_points_at_the_gateway() -> None:
@@ -213,9 +210,8 @@ def test_errors_have_the_wire_shapes_that_clients_know() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_wordings_of_overflow_are_known(subtests: pytest.Subtests) -> None:
+    cases = [
         "prompt is too long: 200001 tokens > 200000 maximum",
         "input length and `max_tokens` exceed context limit: 1 + 2 > 3",
         "Your input exceeds the context window of this model",
@@ -228,10 +224,10 @@ def test_errors_have_the_wire_shapes_that_clients_know() -> None:
         "prompt too long; exceeded max context length by 5 tokens",
         "413 status code (no body)",
         "Request entity too large",
-    ],
-)
-def test_wordings_of_overflow_are_known(text: str) -> None:
-    assert is_overflow(status_code=400, codes=[], text=text)
+    ]
+    for text in cases:
+        with subtests.test(text=text):
+            assert is_overflow(status_code=400, codes=[], text=text)
 
 
 @pytest.mark.parametrize(
@@ -251,9 +247,8 @@ def test_every_overflow_pattern_names_who_says_it() -> None:
     assert all(source for _, source in PATTERNS)
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
+def test_it_reads_how_long_to_wait(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"retry-after": "7"}, 7.0),
         ({"retry-after": "1.5"}, 1.5),
         ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
@@ -264,10 +259,10 @@ def test_every_overflow_pattern_names_who_says_it() -> None:
         ({"retry-after": "nan"}, None),
         ({"retry-after": "inf"}, None),
         ({}, None),
-    ],
-)
-def test_it_reads_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    assert parse_retry_after(headers, now=NOW) == seconds
+    ]
+    for headers, seconds in cases:
+        with subtests.test(headers=headers):
+            assert parse_retry_after(headers, now=NOW) == seconds
 
 
 def test_the_wait_doubles_up_to_thirty_seconds() -> None:
@@ -287,9 +282,8 @@ def test_the_providers_own_wait_wins() -> None:
     assert delay_s(3, error=ServerError("x")) == 8
 
 
-@pytest.mark.parametrize(
-    ("error", "attempt", "again"),
-    [
+def test_only_what_may_pass_is_tried_again(subtests: pytest.Subtests) -> None:
+    cases = [
         (ServerError("x"), 1, True),
         (ServerError("x"), MAX_TRIES - 1, True),
         (ServerError("x"), MAX_TRIES, False),
@@ -299,7 +293,7 @@ def test_the_providers_own_wait_wins() -> None:
         (OverflowError_("x"), 1, False),
         (QuotaExceeded("x"), 1, False),
         (BadRequest("x"), 1, False),
-    ],
-)
-def test_only_what_may_pass_is_tried_again(error: ProviderError, attempt: int, again: bool) -> None:
-    assert is_retryable(error, attempt=attempt) is again
+    ]
+    for error, attempt, again in cases:
+        with subtests.test(error=error, attempt=attempt):
+            assert is_retryable(error, attempt=attempt) is again

@@ -104,9 +104,8 @@ def test_a_deprecated_model_that_is_picked_can_be_unpicked(team: Team, alice: Us
     assert offered_models(row)["gpt-4"].name == "GPT-4"
 
 
-@pytest.mark.parametrize(
-    ("model_id", "description", "is_right"),
-    [
+def test_what_chats_is_told_by_abilities_then_by_name(subtests: pytest.Subtests) -> None:
+    cases = [
         ("gpt-x", {}, True),
         ("gpt-x", {"tool_call": False}, True),
         ("gpt-x", {"modalities": {"input": ["audio"], "output": ["text"]}}, False),
@@ -135,12 +134,10 @@ def test_a_deprecated_model_that_is_picked_can_be_unpicked(team: Team, alice: Us
         ("olive-2", {}, True),
         ("imagery-llm", {}, True),
         ("sttar-1", {}, True),
-    ],
-)
-def test_what_chats_is_told_by_abilities_then_by_name(
-    model_id: str, description: Any, is_right: bool
-) -> None:
-    assert is_listed(model_id, {"tool_call": True, **description}) is is_right
+    ]
+    for model_id, description, is_right in cases:
+        with subtests.test(model_id=model_id, description=description):
+            assert is_listed(model_id, {"tool_call": True, **description}) is is_right
 
 
 def test_most_of_the_catalog_is_offered_and_only_what_chats() -> None:

@@ -24,9 +24,8 @@ LONGER = Price(Decimal(12), Decimal(45), Decimal("1.2"), Decimal(15))
 COST = Cost(BASE, (PriceTier(200_000, LONG), PriceTier(500_000, LONGER)))
 
 
-@pytest.mark.parametrize(
-    ("usage", "usd"),
-    [
+def test_it_prices_a_turn(subtests: pytest.Subtests) -> None:
+    cases = [
         (Usage(), "0"),
         (Usage(1_000, 100), "0.0045"),
         (Usage(0, 0, 100), "0.0015"),
@@ -35,10 +34,10 @@ COST = Cost(BASE, (PriceTier(200_000, LONG), PriceTier(500_000, LONGER)))
         (Usage(200_001, 0), "1.200006"),
         (Usage(1, 0, 0, 200_000), "0.120006"),
         (Usage(600_000, 10), "7.20045"),
-    ],
-)
-def test_it_prices_a_turn(usage: Usage, usd: str) -> None:
-    assert cost_of(usage, COST) == Decimal(usd)
+    ]
+    for usage, usd in cases:
+        with subtests.test(usd=usd):
+            assert cost_of(usage, COST) == Decimal(usd)
 
 
 def test_a_model_without_a_price_is_free() -> None:
@@ -49,9 +48,8 @@ FAST = Price(*(2 * value for value in (BASE.input, BASE.output, BASE.cache_read,
 SERVED = replace(COST, is_known=True, services=(ServicePrice("priority", FAST),))
 
 
-@pytest.mark.parametrize(
-    ("usage", "tier", "usd"),
-    [
+def test_service_tiers_and_an_hour_in_the_cache_have_prices(subtests: pytest.Subtests) -> None:
+    cases = [
         (Usage(1_000, 100), "priority", "0.009"),
         # Long prompts rise with a tier as they do without it.
         (Usage(200_001, 0), "priority", "2.400012"),
@@ -60,12 +58,10 @@ SERVED = replace(COST, is_known=True, services=(ServicePrice("priority", FAST),)
         (Usage(1_000, 100), "fast", "0.027"),
         (Usage(0, 0, 0, 0, 1_000, 600), "", "0.0051"),
         (Usage(0, 0, 0, 0, 1_000, 5_000), "", "0.006"),
-    ],
-)
-def test_service_tiers_and_an_hour_in_the_cache_have_prices(
-    usage: Usage, tier: str, usd: str
-) -> None:
-    assert cost_of(usage, SERVED, tier) == Decimal(usd)
+    ]
+    for usage, tier, usd in cases:
+        with subtests.test(tier=tier, usd=usd):
+            assert cost_of(usage, SERVED, tier) == Decimal(usd)
 
 
 def test_an_answer_with_thinking_can_cost_more_as_a_whole() -> None:
@@ -74,44 +70,42 @@ def test_an_answer_with_thinking_can_cost_more_as_a_whole() -> None:
     assert cost_of(Usage(0, 100, 100), cost) == Decimal("0.008")
 
 
-@pytest.mark.parametrize(
-    ("finished", "cost", "usd", "basis"),
-    [
+def test_what_a_provider_says_it_has_billed_counts_before_its_tokens(
+    subtests: pytest.Subtests,
+) -> None:
+    cases = [
         ({"billed": Decimal("0.5")}, SERVED, "0.5", Basis.BILLED),
         ({"billed": Decimal(0)}, SERVED, "0", Basis.BILLED),
         ({"billed": Decimal("0.5")}, Cost(), "0.5", Basis.BILLED),
         ({}, Cost(), "0", Basis.UNPRICED),
         ({}, SERVED, "0.0045", Basis.COUNTED),
         ({"tier": "priority"}, SERVED, "0.009", Basis.COUNTED),
-    ],
-)
-def test_what_a_provider_says_it_has_billed_counts_before_its_tokens(
-    finished: Any, cost: Cost, usd: str, basis: Basis
+    ]
+    for finished, cost, usd, basis in cases:
+        with subtests.test(finished=finished, cost=cost):
+            request = make_request(make_model(cost=cost), "Hi")
+            charge = charge_for(Finished(FinishReason.STOP, Usage(1_000, 100), **finished), request)
+            assert (charge.cost, charge.basis) == (Decimal(usd), basis)
+
+
+def test_a_tier_counts_as_asked_unless_the_provider_names_another(
+    subtests: pytest.Subtests,
 ) -> None:
-    request = make_request(make_model(cost=cost), "Hi")
-    charge = charge_for(Finished(FinishReason.STOP, Usage(1_000, 100), **finished), request)
-    assert (charge.cost, charge.basis) == (Decimal(usd), basis)
-
-
-@pytest.mark.parametrize(
-    ("options", "said", "usd"),
-    [
+    cases = [
         ({"serviceTier": "priority"}, "", "0.009"),
         ({"service_tier": "priority"}, "default", "0.0045"),
         ({"speed": "fast"}, "", "0.027"),
         # That it was the cheaper one nobody has said.
         ({"serviceTier": "flex"}, "", "0.0045"),
         ({"serviceTier": "flex"}, "flex", "0.00225"),
-    ],
-)
-def test_a_tier_counts_as_asked_unless_the_provider_names_another(
-    options: Any, said: str, usd: str
-) -> None:
-    flex = ServicePrice("flex", Price(*(value / 2 for value in (BASE.input, BASE.output))))
-    cost = replace(SERVED, services=(*SERVED.services, flex))
-    request = make_request(make_model(cost=cost, options=options), "Hi")
-    finished = Finished(FinishReason.STOP, Usage(1_000, 100), tier=said)
-    assert charge_for(finished, request).cost == Decimal(usd)
+    ]
+    for options, said, usd in cases:
+        with subtests.test(options=options, said=said):
+            flex = ServicePrice("flex", Price(*(value / 2 for value in (BASE.input, BASE.output))))
+            cost = replace(SERVED, services=(*SERVED.services, flex))
+            request = make_request(make_model(cost=cost, options=options), "Hi")
+            finished = Finished(FinishReason.STOP, Usage(1_000, 100), tier=said)
+            assert charge_for(finished, request).cost == Decimal(usd)
 
 
 def test_the_catalog_says_what_tiers_cost_and_openai_takes_half_for_flex() -> None:

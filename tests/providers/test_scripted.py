@@ -91,28 +91,25 @@ async def test_it_plays_events_in_chunks() -> None:
     assert end.usage.reasoning_tokens == 1
 
 
-@pytest.mark.parametrize(
-    ("messages", "text"),
-    [
+async def test_the_place_follows_from_the_conversation(subtests: pytest.Subtests) -> None:
+    cases = [
         ((), "1.1"),
         ((SAID,), "1.2"),
         ((SAID, SAID), "That is the end of this script."),
         ((SAID, SystemMessage("x"), "second"), "2.1"),
         ((SAID, "second", SAID, SAID, "third"), "otherwise"),
-    ],
-)
-async def test_the_place_follows_from_the_conversation(
-    messages: tuple[Message | str, ...], text: str
-) -> None:
-    script = {
-        "turns": [
-            [{"events": [{"text": "1.1"}]}, {"events": [{"text": "1.2"}]}],
-            [{"events": [{"text": "2.1"}]}],
-        ],
-        "otherwise": [{"events": [{"text": "otherwise"}]}],
-    }
-    events = await collect(request_for("inline", inline(script), *messages))
-    assert text_of(events) == text
+    ]
+    for messages, text in cases:
+        with subtests.test(text=text):
+            script = {
+                "turns": [
+                    [{"events": [{"text": "1.1"}]}, {"events": [{"text": "1.2"}]}],
+                    [{"events": [{"text": "2.1"}]}],
+                ],
+                "otherwise": [{"events": [{"text": "otherwise"}]}],
+            }
+            events = await collect(request_for("inline", inline(script), *messages))
+            assert text_of(events) == text
 
 
 async def test_the_newest_script_in_the_conversation_counts() -> None:

@@ -88,28 +88,24 @@ async def test_a_redirect_is_not_followed(kind: ProviderKind, server_class: Any)
     assert failed.message == "The provider answered 307 Temporary Redirect."
 
 
-@pytest.mark.parametrize(
-    ("kind", "server_class"),
-    [(ProviderKind.OPENAI, ResponsesServer), (ProviderKind.COMPATIBLE, OpenAIServer)],
-    ids=["openai", "openai-compatible"],
-)
-@pytest.mark.parametrize(
-    ("error", "leaf"),
-    [
+async def test_an_error_event_fails_after_its_text(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"message": "no more", "code": "insufficient_quota"}, QuotaExceeded),
         ({"message": "busy", "code": "server_is_overloaded"}, ServerError),
         ({"message": "x", "code": "context_length_exceeded"}, OverflowError_),
-    ],
-)
-async def test_an_error_event_fails_after_its_text(
-    kind: ProviderKind, server_class: Any, error: dict[str, Any], leaf: type[ProviderError]
-) -> None:
-    with server_class([Reply(text="Half an", stream_error=error)]) as server:
-        model = make_model(kind, base_url=server.base_url)
-        events = await collect(make_request(model))
-    assert text_of(events) == "Half an"
-    assert isinstance(end := end_of(events), Failed)
-    assert type(end.error) is leaf
+    ]
+    for error, leaf in cases:
+        for kind, server_class in [
+            (ProviderKind.OPENAI, ResponsesServer),
+            (ProviderKind.COMPATIBLE, OpenAIServer),
+        ]:
+            with subtests.test(kind=kind, error=error):
+                with server_class([Reply(text="Half an", stream_error=error)]) as server:
+                    model = make_model(kind, base_url=server.base_url)
+                    events = await collect(make_request(model))
+                assert text_of(events) == "Half an"
+                assert isinstance(end := end_of(events), Failed)
+                assert type(end.error) is leaf
 
 
 async def test_an_overload_in_an_anthropic_stream_may_be_tried_again() -> None:

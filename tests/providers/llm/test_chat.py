@@ -191,9 +191,8 @@ def test_options_reach_the_wire_and_reserved_ones_do_not() -> None:
     assert closed["reasoning_effort"] == "high"
 
 
-@pytest.mark.parametrize(
-    ("api_model", "temperature", "top_p"),
-    [
+def test_families_are_sampled_as_they_want(subtests: pytest.Subtests) -> None:
+    cases = [
         ("gemini-3.5-flash", 1, 0.95),
         ("kimi-k2.5", 1, 0.95),
         ("kimi-k2-thinking", 1, None),
@@ -201,17 +200,17 @@ def test_options_reach_the_wire_and_reserved_ones_do_not() -> None:
         ("zai-org/GLM-4.6", 1, None),
         ("minimax-m2", 1, 0.95),
         ("qwen3-coder", None, None),
-    ],
-)
-def test_families_are_sampled_as_they_want(
-    api_model: str, temperature: float | None, top_p: float | None
-) -> None:
-    body = wire("Hello", api_model=api_model, capabilities=SEES)
-    assert (body.get("temperature"), body.get("top_p")) == (temperature, top_p)
-    given = wire("Hello", api_model=api_model, capabilities=SEES, temperature=0.3, top_p=0.7)
-    assert (given["temperature"], given["top_p"]) == (0.3, 0.7)
-    fixed = wire("Hello", api_model=api_model, capabilities=Capabilities())
-    assert "temperature" not in fixed
+    ]
+    for api_model, temperature, top_p in cases:
+        with subtests.test(api_model=api_model):
+            body = wire("Hello", api_model=api_model, capabilities=SEES)
+            assert (body.get("temperature"), body.get("top_p")) == (temperature, top_p)
+            given = wire(
+                "Hello", api_model=api_model, capabilities=SEES, temperature=0.3, top_p=0.7
+            )
+            assert (given["temperature"], given["top_p"]) == (0.3, 0.7)
+            fixed = wire("Hello", api_model=api_model, capabilities=Capabilities())
+            assert "temperature" not in fixed
 
 
 @pytest.mark.parametrize(

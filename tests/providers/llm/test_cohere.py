@@ -158,17 +158,16 @@ async def test_a_message_of_which_nothing_is_left_is_left_out() -> None:
     assert [one["role"] for one in server.bodies[0]["messages"]] == ["system", "user", "user"]
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
+async def test_odd_frames_are_at_worst_a_failure(subtests: pytest.Subtests) -> None:
+    cases = [
         {"type": "content-delta", "delta": 3},
         {"type": "content-start", "delta": {"message": {"content": "x"}}},
         {"type": "tool-call-delta", "index": [], "delta": {"message": {"tool_calls": [1]}}},
         {"type": "tool-call-end"},
         {"type": "message-end", "delta": {"usage": "x"}},
         {"type": ["x"]},
-    ],
-)
-async def test_odd_frames_are_at_worst_a_failure(frame: Any) -> None:
-    answer = await ask(request(COMMAND, "Hi"), CohereServer([frame]))
-    assert answer.end is not None
+    ]
+    for frame in cases:
+        with subtests.test(frame=frame):
+            answer = await ask(request(COMMAND, "Hi"), CohereServer([frame]))
+            assert answer.end is not None

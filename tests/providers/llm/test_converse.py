@@ -106,9 +106,8 @@ async def test_a_missing_setting_is_named(
     assert not server.requests
 
 
-@pytest.mark.parametrize(
-    ("model", "region", "profile"),
-    [
+def test_the_group_of_the_region_serves_a_model(subtests: pytest.Subtests) -> None:
+    cases = [
         (CLAUDE, "us-west-2", "us."),
         (CLAUDE, "us-gov-west-1", ""),
         (CLAUDE, "eu-central-1", "eu."),
@@ -124,10 +123,10 @@ async def test_a_missing_setting_is_named(
         ("global." + CLAUDE, "us-east-1", ""),
         ("arn:aws:bedrock:claude", "us-east-1", ""),
         (CLAUDE, "", ""),
-    ],
-)
-def test_the_group_of_the_region_serves_a_model(model: str, region: str, profile: str) -> None:
-    assert profile_of(model, region) == profile + model
+    ]
+    for model, region, profile in cases:
+        with subtests.test(model=model, region=region):
+            assert profile_of(model, region) == profile + model
 
 
 async def test_thinking_goes_back_as_it_came_with_results(server: ConverseServer) -> None:

@@ -86,19 +86,20 @@ class CopilotServer(httpx.AsyncBaseTransport):
         return "tools are missing" if "tool_calls" in str(body) and not body.get("tools") else ""
 
 
-@pytest.mark.parametrize(
-    ("name", "path"),
-    [
+def test_the_wire_by_the_model(subtests: pytest.Subtests) -> None:
+    cases = [
         ("gpt-5.4", "responses"),
         ("gpt-6-sol", "responses"),
         ("gpt-5-mini", "chat/completions"),
         ("gpt-4o", "chat/completions"),
         ("claude-sonnet-4.6", "chat/completions"),
         ("gemini-3.5-flash", "chat/completions"),
-    ],
-)
-def test_the_wire_by_the_model(name: str, path: str) -> None:
-    assert route_of(request_of(copilot(name))).url == f"https://api.githubcopilot.com/{path}"
+    ]
+    for name, path in cases:
+        with subtests.test(name=name):
+            assert (
+                route_of(request_of(copilot(name))).url == f"https://api.githubcopilot.com/{path}"
+            )
 
 
 @pytest.mark.parametrize(

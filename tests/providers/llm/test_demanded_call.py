@@ -55,14 +55,18 @@ def answered() -> Any:
     return [delta("tool_calls", tool_calls=[call(0, "c1", "{}", name="StructuredOutput")])]
 
 
-@pytest.mark.parametrize("words", WORDS)
-async def test_a_call_that_cannot_be_demanded_is_asked_for(words: str) -> None:
-    vendor = Unforced(words, answered())
-    asked = request(OWN, "Sum.", tools=(READ, ANSWER), tool_choice="required")
-    answer = await ask(asked, vendor)
-    assert [one.name for one in answer.calls] == ["StructuredOutput"]
-    assert [body["tool_choice"] for body in vendor.bodies] == ["required", "auto"]
-    assert {**vendor.bodies[0], "tool_choice": ""} == {**vendor.bodies[1], "tool_choice": ""}
+async def test_a_call_that_cannot_be_demanded_is_asked_for(subtests: pytest.Subtests) -> None:
+    for words in WORDS:
+        with subtests.test(words=words):
+            vendor = Unforced(words, answered())
+            asked = request(OWN, "Sum.", tools=(READ, ANSWER), tool_choice="required")
+            answer = await ask(asked, vendor)
+            assert [one.name for one in answer.calls] == ["StructuredOutput"]
+            assert [body["tool_choice"] for body in vendor.bodies] == ["required", "auto"]
+            assert {**vendor.bodies[0], "tool_choice": ""} == {
+                **vendor.bodies[1],
+                "tool_choice": "",
+            }
 
 
 async def test_it_is_asked_once_more_and_not_again() -> None:
@@ -133,22 +137,25 @@ def told(wire: tuple[str, str], tool: ToolDefinition) -> bool:
     return bool(tools[1].get("strict"))
 
 
-@pytest.mark.parametrize(("wire", "can"), EXACT.items())
-def test_a_vendor_that_can_holds_the_model_to_the_schema(wire: Any, can: bool) -> None:
-    assert told(wire, ANSWER) is can
+def test_a_vendor_that_can_holds_the_model_to_the_schema(subtests: pytest.Subtests) -> None:
+    for wire, can in EXACT.items():
+        with subtests.test(wire=wire):
+            assert told(wire, ANSWER) is can
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
+def test_an_open_schema_is_asked_for_and_checked_afterwards(subtests: pytest.Subtests) -> None:
+    others = [
         {**CLOSED, "additionalProperties": True},
         {**CLOSED, "required": ["total"]},
         {**CLOSED, "properties": {**CLOSED["properties"], "total": {"minimum": 1}}},  # type: ignore[dict-item]
         {"type": "object", "properties": {}},
         {**CLOSED, "$defs": {}},
         {**CLOSED, "properties": {"total": {"type": "array"}}, "required": ["total"]},
-    ],
-)
-@pytest.mark.parametrize("wire", [wire for wire, can in EXACT.items() if can])
-def test_an_open_schema_is_asked_for_and_checked_afterwards(wire: Any, schema: Any) -> None:
-    assert told(wire, ToolDefinition("StructuredOutput", "", schema, fits_exactly=True)) is False
+    ]
+    for wire in [wire for wire, can in EXACT.items() if can]:
+        for schema in others:
+            with subtests.test(wire=wire, schema=schema):
+                assert (
+                    told(wire, ToolDefinition("StructuredOutput", "", schema, fits_exactly=True))
+                    is False
+                )

@@ -33,47 +33,53 @@ def body(npm: str, name: str, provider: str = "own", **fields: Any) -> Any:
     return encode(request(called, "Look.", said, result, "And?"))
 
 
-@pytest.mark.parametrize("name", WIRES)
-async def test_half_a_character_reaches_no_wire(name: str) -> None:
-    wire = WIRES[name]
-    vendor: Any = wire.play(Step(text="Done."))
-    tool = ToolDefinition("look", LONE, {"type": "object", "properties": {"p": {"enum": [LONE]}}})
-    asked = request(
-        wire.model(),
-        UserMessage((Text(LONE), replace(PDF, name=LONE))),
-        AssistantMessage((Text(LONE), ToolCall("call000000", "look", {LONE: [LONE]}))),
-        ToolResultMessage("call000000", "look", LONE, files=(File(PNG.mime, PNG.data_url, LONE),)),
-        SystemMessage(LONE),
-        tools=(READ, tool),
-    )
-    asked = replace(asked, system=(LONE,))
-    assert (await ask(asked, vendor)).text == "Done."
-    assert "\ufffd" in json.dumps(vendor.bodies[0], ensure_ascii=False)
-    assert "\\ud83d" not in vendor.requests[0].content.decode()
+async def test_half_a_character_reaches_no_wire(subtests: pytest.Subtests) -> None:
+    for name in WIRES:
+        with subtests.test(name=name):
+            wire = WIRES[name]
+            vendor: Any = wire.play(Step(text="Done."))
+            tool = ToolDefinition(
+                "look", LONE, {"type": "object", "properties": {"p": {"enum": [LONE]}}}
+            )
+            asked = request(
+                wire.model(),
+                UserMessage((Text(LONE), replace(PDF, name=LONE))),
+                AssistantMessage((Text(LONE), ToolCall("call000000", "look", {LONE: [LONE]}))),
+                ToolResultMessage(
+                    "call000000", "look", LONE, files=(File(PNG.mime, PNG.data_url, LONE),)
+                ),
+                SystemMessage(LONE),
+                tools=(READ, tool),
+            )
+            asked = replace(asked, system=(LONE,))
+            assert (await ask(asked, vendor)).text == "Done."
+            assert "\ufffd" in json.dumps(vendor.bodies[0], ensure_ascii=False)
+            assert "\\ud83d" not in vendor.requests[0].content.decode()
 
 
-@pytest.mark.parametrize(
-    ("npm", "name", "is_marked"),
-    [
+def test_claude_behind_a_compatible_server_is_marked_for_the_cache(
+    subtests: pytest.Subtests,
+) -> None:
+    cases = [
         (COMPATIBLE, "claude-sonnet-4-5", True),
         (COMPATIBLE, "anthropic/claude-opus-4.7", True),
         ("@ai-sdk/gateway", "anthropic/claude-sonnet-4.5", True),
         ("@ai-sdk/alibaba", "qwen3-coder", True),
         (COMPATIBLE, "qwen3-coder", False),
         ("@ai-sdk/groq", "claude-of-nobody", False),
-    ],
-)
-def test_claude_behind_a_compatible_server_is_marked_for_the_cache(
-    npm: str, name: str, is_marked: bool
-) -> None:
-    sent = body(npm, name)
-    marked = [one for one in sent["messages"] if "cache_control" in json.dumps(one)]
-    assert [one["role"] for one in marked] == (["system", "tool", "user"] if is_marked else [])
-    if is_marked:
-        assert marked[0]["content"] == [
-            {"type": "text", "text": "You help.", "cache_control": MARK}
-        ]
-        assert marked[1]["cache_control"] == MARK
+    ]
+    for npm, name, is_marked in cases:
+        with subtests.test(npm=npm, name=name):
+            sent = body(npm, name)
+            marked = [one for one in sent["messages"] if "cache_control" in json.dumps(one)]
+            assert [one["role"] for one in marked] == (
+                ["system", "tool", "user"] if is_marked else []
+            )
+            if is_marked:
+                assert marked[0]["content"] == [
+                    {"type": "text", "text": "You help.", "cache_control": MARK}
+                ]
+                assert marked[1]["cache_control"] == MARK
 
 
 @pytest.mark.parametrize("npm", [COMPATIBLE, "@openrouter/ai-sdk-provider"])
@@ -120,9 +126,8 @@ def test_kimi_takes_nothing_beside_a_reference_and_one_kind_of_items() -> None:
     assert offered("qwen3-max", "own") == schema
 
 
-@pytest.mark.parametrize(
-    ("npm", "name", "provider", "field", "value"),
-    [
+def test_what_families_want(subtests: pytest.Subtests) -> None:
+    cases = [
         (COMPATIBLE, "qwen3-max", "alibaba-cn", "enable_thinking", True),
         (COMPATIBLE, "qwen3-max", "alibaba", "enable_thinking", None),
         (COMPATIBLE, "kimi-k2-thinking", "alibaba-cn", "enable_thinking", None),
@@ -132,10 +137,10 @@ def test_kimi_takes_nothing_beside_a_reference_and_one_kind_of_items() -> None:
         ("@ai-sdk/anthropic", "kimi-k3", "kimi-for-coding", "output_config", {"effort": "high"}),
         ("@ai-sdk/anthropic", "MiniMax-M2.5", "minimax", "thinking", None),
         (COMPATIBLE, "north-mini-code-1.0", "own", "temperature", 1),
-    ],
-)
-def test_what_families_want(npm: str, name: str, provider: str, field: str, value: Any) -> None:
-    assert body(npm, name, provider).get(field) == value
+    ]
+    for npm, name, provider, field, value in cases:
+        with subtests.test(name=name, provider=provider):
+            assert body(npm, name, provider).get(field) == value
 
 
 @pytest.mark.parametrize(("wanted", "key"), [("false", None), ("true", "ses_1")])

@@ -11,7 +11,6 @@ from providers.llm.errors import (
     AuthError,
     BadRequest,
     NetworkError,
-    ProviderError,
     RateLimited,
     ServerError,
 )
@@ -174,19 +173,20 @@ async def test_files_of_a_result_are_inside_of_it_from_gemini_3_on(one: Any, ins
     )
 
 
-@pytest.mark.parametrize(
-    ("word", "reason"),
-    [
+async def test_it_knows_why_the_model_stopped(subtests: pytest.Subtests) -> None:
+    cases = [
         ("MAX_TOKENS", FinishReason.LENGTH),
         ("SAFETY", FinishReason.CONTENT_FILTER),
         ("RECITATION", FinishReason.CONTENT_FILTER),
         ("PROHIBITED_CONTENT", FinishReason.CONTENT_FILTER),
         ("OTHER", FinishReason.UNKNOWN),
-    ],
-)
-async def test_it_knows_why_the_model_stopped(word: str, reason: FinishReason) -> None:
-    answer = await ask(request(NEW, "Hi"), GeminiServer([chunk({"text": "A"}, finish=word)]))
-    assert answer.finished.reason is reason
+    ]
+    for word, reason in cases:
+        with subtests.test(word=word):
+            answer = await ask(
+                request(NEW, "Hi"), GeminiServer([chunk({"text": "A"}, finish=word)])
+            )
+            assert answer.finished.reason is reason
 
 
 async def test_a_spoiled_call_is_asked_for_again() -> None:
@@ -200,15 +200,19 @@ async def test_a_refused_prompt_is_content_that_was_filtered() -> None:
     assert answer.finished == Finished(FinishReason.CONTENT_FILTER, Usage(input_tokens=5))
 
 
-@pytest.mark.parametrize(
-    ("status", "leaf"),
-    [("UNAVAILABLE", ServerError), ("INTERNAL", ServerError), ("RESOURCE_EXHAUSTED", RateLimited),
-     ("INVALID_ARGUMENT", BadRequest), ("UNAUTHENTICATED", AuthError)],
-)  # fmt: skip
-async def test_an_error_in_the_stream_is_one(status: str, leaf: type[ProviderError]) -> None:
-    frame = {"error": {"code": 1, "message": "No.", "status": status}}
-    answer = await ask(request(NEW, "Hi"), GeminiServer([chunk({"text": "A"}), frame]))
-    assert type(answer.failed.error) is leaf
+async def test_an_error_in_the_stream_is_one(subtests: pytest.Subtests) -> None:
+    cases = [
+        ("UNAVAILABLE", ServerError),
+        ("INTERNAL", ServerError),
+        ("RESOURCE_EXHAUSTED", RateLimited),
+        ("INVALID_ARGUMENT", BadRequest),
+        ("UNAUTHENTICATED", AuthError),
+    ]
+    for status, leaf in cases:
+        with subtests.test(status=status):
+            frame = {"error": {"code": 1, "message": "No.", "status": status}}
+            answer = await ask(request(NEW, "Hi"), GeminiServer([chunk({"text": "A"}), frame]))
+            assert type(answer.failed.error) is leaf
 
 
 @pytest.mark.parametrize("cut", [True, False])
@@ -217,9 +221,8 @@ async def test_an_answer_without_an_end_was_cut(cut: bool) -> None:
     assert isinstance(answer.failed.error, NetworkError)
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
+async def test_odd_frames_are_at_worst_a_failure(subtests: pytest.Subtests) -> None:
+    cases = [
         {"candidates": [3]},
         {"candidates": {"a": 1}},
         {"candidates": [{"content": [], "finishReason": {}}]},
@@ -228,11 +231,11 @@ async def test_an_answer_without_an_end_was_cut(cut: bool) -> None:
         {"candidates": [{"content": {"parts": [{"functionCall": {"args": "x", "name": 3}}]}}]},
         {"usageMetadata": {"promptTokenCount": "many"}},
         {"promptFeedback": "no"},
-    ],
-)
-async def test_odd_frames_are_at_worst_a_failure(frame: Any) -> None:
-    answer = await ask(request(NEW, "Hi"), GeminiServer(sse(frame)))
-    assert answer.end is not None
+    ]
+    for frame in cases:
+        with subtests.test(frame=frame):
+            answer = await ask(request(NEW, "Hi"), GeminiServer(sse(frame)))
+            assert answer.end is not None
 
 
 async def test_options_have_their_place() -> None:

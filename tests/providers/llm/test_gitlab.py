@@ -65,9 +65,8 @@ async def test_older_ones_are_called_by_chat_completions() -> None:
     assert body["max_completion_tokens"] == 32_000
 
 
-@pytest.mark.parametrize(
-    ("name", "called", "path"),
-    [
+def test_models_have_the_names_of_their_vendors(subtests: pytest.Subtests) -> None:
+    cases = [
         ("duo-chat-fable-5-1", "claude-fable-5-1", "anthropic/v1/messages"),
         ("duo-chat-haiku-4-5", "claude-haiku-4-5-20251001", "anthropic/v1/messages"),
         ("duo-chat-gpt-5-mini", "gpt-5-mini-2025-08-07", "openai/v1/chat/completions"),
@@ -75,11 +74,11 @@ async def test_older_ones_are_called_by_chat_completions() -> None:
         ("duo-chat-gpt-5-codex", "gpt-5-codex", "openai/v1/responses"),
         ("duo-chat-gpt-5-2-codex", "gpt-5.2-codex", "openai/v1/responses"),
         ("duo-chat-gpt-6-astra", "gpt-6-astra", "openai/v1/responses"),
-    ],
-)
-def test_models_have_the_names_of_their_vendors(name: str, called: str, path: str) -> None:
-    assert vendor_name(name) == called
-    assert route_of(request_of(duo(name))).url == f"{GATEWAY}/{path}"
+    ]
+    for name, called, path in cases:
+        with subtests.test(name=name):
+            assert vendor_name(name) == called
+            assert route_of(request_of(duo(name))).url == f"{GATEWAY}/{path}"
 
 
 async def test_without_a_token_of_the_gateway_nothing_is_sent() -> None:

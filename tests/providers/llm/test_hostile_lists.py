@@ -66,20 +66,23 @@ async def test_a_list_in_a_million_blocks_is_read_in_the_time_of_its_bytes() -> 
     assert time.perf_counter() - begun < 10
 
 
-@pytest.mark.parametrize("price", ["1e999", "NaN", "-Infinity", "9" * 400, "1e308", "-1", '"1"'])
-async def test_a_price_that_is_none_is_left_out(price: str) -> None:
-    prices = f'{{"batch_size": 1, "default": {{"input_price": {price}, "output_price": 2.5}}}}'
-    limits = '{"max_output_tokens": 64000, "max_prompt_tokens": 200000}'
-    capabilities = f'{{"limits": {limits}, "supports": {{"tool_calls": true}}}}'
-    item = (
-        f'{{"id": "gpt-5.4", "model_picker_enabled": true, "capabilities": {capabilities}, '
-        f'"supported_endpoints": ["/responses", {{"a": {price}}}], '
-        f'"billing": {{"token_prices": {prices}}}}}'
-    )
-    found = (await listed(copilot(), Host(f'{{"data": [{item}]}}')))["gpt-5.4"]
-    assert found["cost"] == {"output": 25_000.0}
-    assert found["limit"] == {"context": 200_000, "input": 200_000, "output": 64_000}
-    assert found["supported_endpoints"] == ["/responses"]
+async def test_a_price_that_is_none_is_left_out(subtests: pytest.Subtests) -> None:
+    for price in ["1e999", "NaN", "-Infinity", "9" * 400, "1e308", "-1", '"1"']:
+        with subtests.test(price=price):
+            prices = (
+                f'{{"batch_size": 1, "default": {{"input_price": {price}, "output_price": 2.5}}}}'
+            )
+            limits = '{"max_output_tokens": 64000, "max_prompt_tokens": 200000}'
+            capabilities = f'{{"limits": {limits}, "supports": {{"tool_calls": true}}}}'
+            item = (
+                f'{{"id": "gpt-5.4", "model_picker_enabled": true, "capabilities": {capabilities}, '
+                f'"supported_endpoints": ["/responses", {{"a": {price}}}], '
+                f'"billing": {{"token_prices": {prices}}}}}'
+            )
+            found = (await listed(copilot(), Host(f'{{"data": [{item}]}}')))["gpt-5.4"]
+            assert found["cost"] == {"output": 25_000.0}
+            assert found["limit"] == {"context": 200_000, "input": 200_000, "output": 64_000}
+            assert found["supported_endpoints"] == ["/responses"]
 
 
 async def test_a_list_in_many_levels_is_none() -> None:

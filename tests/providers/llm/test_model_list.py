@@ -83,10 +83,11 @@ VENDORS = [
 ]
 
 
-@pytest.mark.parametrize(("npm", "provider_id", "url"), VENDORS)
-async def test_vendors_list_where_they_answer(npm: str, provider_id: str, url: str) -> None:
-    found = await listed(model_of(npm, provider_id, "any"), bearer(url, {"id": "m-1"}))
-    assert set(found) == {"m-1"}
+async def test_vendors_list_where_they_answer(subtests: pytest.Subtests) -> None:
+    for npm, provider_id, url in VENDORS:
+        with subtests.test(npm=npm):
+            found = await listed(model_of(npm, provider_id, "any"), bearer(url, {"id": "m-1"}))
+            assert set(found) == {"m-1"}
 
 
 async def test_azure_lists_with_its_own_header_or_a_token_of_entra() -> None:

@@ -11,9 +11,8 @@ from providers.llm.schemas.openai import VERBATIM_TOOL, reduced, reduced_schema
 from providers.llm.schemas.xai import open_schema
 
 
-@pytest.mark.parametrize(
-    ("node", "clean"),
-    [
+def test_a_property_is_reduced_to_what_the_api_takes(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"type": "integer", "minimum": 0, "default": 3}, {"type": "integer"}),
         ({"const": "a"}, {"enum": ["a"], "type": "string"}),
         ({"enum": [1, 2]}, {"enum": [1, 2], "type": "number"}),
@@ -42,10 +41,10 @@ from providers.llm.schemas.xai import open_schema
                 "required": ["default"],
             },
         ),
-    ],
-)
-def test_a_property_is_reduced_to_what_the_api_takes(node: Any, clean: Any) -> None:
-    assert reduced({"properties": {"a": node}})["properties"] == {"a": clean}
+    ]
+    for node, clean in cases:
+        with subtests.test(node=node):
+            assert reduced({"properties": {"a": node}})["properties"] == {"a": clean}
 
 
 def test_a_tool_without_parameters_takes_an_object() -> None:

@@ -238,13 +238,20 @@ async def test_a_cut_answer_is_a_failure() -> None:
     assert isinstance(answer.failed.error, NetworkError)
 
 
-@pytest.mark.parametrize(
-    "details", [3, [3], ["x"], {"a": 1}, [{}], [{"type": ["x"], "text": 3}], [{"text": "t"}, None]]
-)
-async def test_odd_frames_are_at_worst_a_failure(details: Any) -> None:
-    frames = [delta(reasoning_details=details, content="A"), delta("stop")]
-    answer = await ask(request(GPT, "Hi"), OpenRouterServer(frames))
-    assert answer.end is not None
+async def test_odd_frames_are_at_worst_a_failure(subtests: pytest.Subtests) -> None:
+    for details in [
+        3,
+        [3],
+        ["x"],
+        {"a": 1},
+        [{}],
+        [{"type": ["x"], "text": 3}],
+        [{"text": "t"}, None],
+    ]:
+        with subtests.test(details=details):
+            frames = [delta(reasoning_details=details, content="A"), delta("stop")]
+            answer = await ask(request(GPT, "Hi"), OpenRouterServer(frames))
+            assert answer.end is not None
 
 
 THOUGHTS = st.lists(
@@ -281,9 +288,10 @@ def test_what_was_read_is_written_and_read_the_same(
     assert said(decoded([*again, delta("stop")])) == wire
 
 
-@pytest.mark.parametrize(
-    ("said", "billed"),
-    [
+async def test_what_it_bills_is_its_fee_and_what_the_vendor_takes(
+    subtests: pytest.Subtests,
+) -> None:
+    cases = [
         ({"cost": 0}, "0"),
         ({"cost": 0.01, "cost_details": {"upstream_inference_cost": 0.01}}, "0.01"),
         (
@@ -296,11 +304,9 @@ def test_what_was_read_is_written_and_read_the_same(
         ({"cost": "0.01"}, None),
         ({"cost": True}, None),
         ({}, None),
-    ],
-)
-async def test_what_it_bills_is_its_fee_and_what_the_vendor_takes(
-    said: Any, billed: str | None
-) -> None:
-    server = OpenRouterServer([delta(content="Hi"), delta("stop"), usage(**said)])
-    answer = await ask(request(GPT, "Hi"), server)
-    assert answer.finished.billed == (None if billed is None else Decimal(billed))
+    ]
+    for said, billed in cases:
+        with subtests.test(said=said):
+            server = OpenRouterServer([delta(content="Hi"), delta("stop"), usage(**said)])
+            answer = await ask(request(GPT, "Hi"), server)
+            assert answer.finished.billed == (None if billed is None else Decimal(billed))

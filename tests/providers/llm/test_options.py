@@ -134,37 +134,36 @@ def at(body: Any, path: str) -> Any:
     return body
 
 
-@pytest.mark.parametrize(("wire", "option", "value", "path", "sent"), PASSED)
-def test_an_option_is_in_its_place(
-    wire: tuple[str, str], option: str, value: Any, path: str, sent: Any
-) -> None:
-    called = of(wire, **{option: value})
-    assert at(encode(request(called, "Hello")), path) == sent
-    assert unused_options(called) == []
+def test_an_option_is_in_its_place(subtests: pytest.Subtests) -> None:
+    for wire, option, value, path, sent in PASSED:
+        with subtests.test(wire=wire, option=option):
+            called = of(wire, **{option: value})
+            assert at(encode(request(called, "Hello")), path) == sent
+            assert unused_options(called) == []
 
 
-@pytest.mark.parametrize(("wire", "option", "value"), UNUSED)
-def test_an_option_that_changes_nothing_is_found(
-    wire: tuple[str, str], option: str, value: Any
-) -> None:
-    called = of(wire, **{option: value})
-    assert unused_options(called) == [option]
-    assert encode(request(called, "Hello")) == encode(request(of(wire), "Hello"))
+def test_an_option_that_changes_nothing_is_found(subtests: pytest.Subtests) -> None:
+    for wire, option, value in UNUSED:
+        with subtests.test(wire=wire, option=option):
+            called = of(wire, **{option: value})
+            assert unused_options(called) == [option]
+            assert encode(request(called, "Hello")) == encode(request(of(wire), "Hello"))
 
 
-@pytest.mark.parametrize("npm", known_adapters())
-def test_nothing_of_the_connection_is_ever_in_a_body(npm: str) -> None:
-    names = [*CONNECTION_OPTIONS, *RESERVED_OPTIONS - {"n"}]
-    options = {name: f"secret of {name}" for name in names}
-    called = replace(
-        of((npm, "gpt-4o"), **options),
-        base_url="https://vendor.test",
-        secrets={"duoToken": Secret("token-of-tests")},
-    )
-    assert "secret of" not in json.dumps(encode(request(called, "Hello")))
-    asked = request(replace(called, api_key=of((npm, "m")).api_key), "Hello")
-    if npm != SAP[0]:
-        assert b"secret of" not in build(asked, route_of(asked)).content
+def test_nothing_of_the_connection_is_ever_in_a_body(subtests: pytest.Subtests) -> None:
+    for npm in known_adapters():
+        with subtests.test(npm=npm):
+            names = [*CONNECTION_OPTIONS, *RESERVED_OPTIONS - {"n"}]
+            options = {name: f"secret of {name}" for name in names}
+            called = replace(
+                of((npm, "gpt-4o"), **options),
+                base_url="https://vendor.test",
+                secrets={"duoToken": Secret("token-of-tests")},
+            )
+            assert "secret of" not in json.dumps(encode(request(called, "Hello")))
+            asked = request(replace(called, api_key=of((npm, "m")).api_key), "Hello")
+            if npm != SAP[0]:
+                assert b"secret of" not in build(asked, route_of(asked)).content
 
 
 def test_a_default_that_is_said_again_has_an_effect() -> None:

@@ -38,9 +38,8 @@ async def refused(
     return (await ask(a_request(model, *said), server)).failed.error
 
 
-@pytest.mark.parametrize(
-    ("message", "status", "files"),
-    [
+async def test_what_vendors_say_about_files_is_understood(subtests: pytest.Subtests) -> None:
+    cases = [
         ("Could not process image", 400, (PICTURE, OTHER)),
         ("image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes", 400, (PICTURE, OTHER)),
         ("At least one of the image dimensions exceed max allowed size: 8000 pixels", 400, 2),
@@ -62,16 +61,14 @@ async def refused(
         ("image size exceeds the limit of 3145728 bytes", 400, 2),
         ("Failed to load image: unexpected end of file", 500, 2),
         ("Invalid base64 in the request", 400, 3),
-    ],
-)
-async def test_what_vendors_say_about_files_is_understood(
-    message: str, status: int, files: Any
-) -> None:
-    error = await refused(message, PAIR, status=status)
-    assert isinstance(error, RefusedFiles)
-    assert error.message == message
-    assert (len(error.files) if isinstance(files, int) else error.files) == files
-    assert error.is_certain is (len(error.files) == 1)
+    ]
+    for message, status, files in cases:
+        with subtests.test(message=message):
+            error = await refused(message, PAIR, status=status)
+            assert isinstance(error, RefusedFiles)
+            assert error.message == message
+            assert (len(error.files) if isinstance(files, int) else error.files) == files
+            assert error.is_certain is (len(error.files) == 1)
 
 
 @pytest.mark.parametrize(

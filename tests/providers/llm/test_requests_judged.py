@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -64,31 +63,28 @@ def conversation(npm: str) -> tuple[Message, ...]:
     )
 
 
-@pytest.mark.parametrize(("npm", "name", "judge", "options"), VENDORS)
-@pytest.mark.parametrize("choice", ["auto", "required"])
-def test_the_sdk_of_a_vendor_takes_what_it_is_sent(
-    npm: str, name: str, judge: Callable[[Any], None], options: Any, choice: Any
-) -> None:
-    asked = request(
-        connected(npm, name, options=options),
-        *conversation(npm),
-        tools=(READ,),
-        temperature=0.3,
-        tool_choice=choice,
-    )
-    judge(encode(asked))
+def test_the_sdk_of_a_vendor_takes_what_it_is_sent(subtests: pytest.Subtests) -> None:
+    for choice in ["auto", "required"]:
+        for npm, name, judge, options in VENDORS:
+            with subtests.test(name=name, options=options, choice=choice):
+                asked = request(
+                    connected(npm, name, options=options),
+                    *conversation(npm),
+                    tools=(READ,),
+                    temperature=0.3,
+                    tool_choice=choice,
+                )
+                judge(encode(asked))
 
 
-@pytest.mark.parametrize(("npm", "name", "judge", "options"), VENDORS)
-def test_the_sdk_of_a_vendor_takes_a_request_without_tools(
-    npm: str, name: str, judge: Callable[[Any], None], options: Any
-) -> None:
-    judge(encode(request(connected(npm, name, options=options), "Hello", tools=())))
+def test_the_sdk_of_a_vendor_takes_a_request_without_tools(subtests: pytest.Subtests) -> None:
+    for npm, name, judge, options in VENDORS:
+        with subtests.test(name=name, options=options):
+            judge(encode(request(connected(npm, name, options=options), "Hello", tools=())))
 
 
-@pytest.mark.parametrize(
-    ("judge", "body"),
-    [
+def test_a_judge_refuses_what_its_vendor_does_not_know(subtests: pytest.Subtests) -> None:
+    cases = [
         (judges.judge_chat, {"model": "m", "stream": True, "messages": [{"role": "clerk"}]}),
         (judges.judge_responses, {"model": "m", "stream": True, "input": [{"type": "thought"}]}),
         (judges.judge_messages, {"model": "m", "stream": True, "max_tokens": 1,
@@ -96,10 +92,7 @@ def test_the_sdk_of_a_vendor_takes_a_request_without_tools(
         (judges.judge_gemini, {"contents": [{"role": "user", "parts": [{"song": "la"}]}]}),
         (judges.judge_converse, {"messages": [{"role": "user", "content": [{"song": "la"}]}]}),
         (judges.judge_chat, {"model": "m", "stream": True, "messages": [], "mood": "good"}),
-    ],
-)  # fmt: skip
-def test_a_judge_refuses_what_its_vendor_does_not_know(
-    judge: Callable[[Any], None], body: Any
-) -> None:
-    with pytest.raises((AssertionError, ValueError)):
-        judge(body)
+    ]  # fmt: skip
+    for judge, body in cases:
+        with subtests.test(body=body), pytest.raises((AssertionError, ValueError)):
+            judge(body)

@@ -8,7 +8,6 @@ from providers.llm.errors import (
     BadRequest,
     NetworkError,
     OverflowError_,
-    ProviderError,
     QuotaExceeded,
     RateLimited,
     ServerError,
@@ -59,9 +58,8 @@ async def test_calls_end_a_step_and_a_refusal_filters_it() -> None:
     assert events[-1].reason is FinishReason.CONTENT_FILTER
 
 
-@pytest.mark.parametrize(
-    ("code", "leaf"),
-    [
+async def test_an_error_in_the_stream_is_classified(subtests: pytest.Subtests) -> None:
+    others = [
         ("server_error", ServerError),
         ("rate_limit_exceeded", RateLimited),
         ("context_length_exceeded", OverflowError_),
@@ -69,21 +67,22 @@ async def test_calls_end_a_step_and_a_refusal_filters_it() -> None:
         ("invalid_prompt", BadRequest),
         ("never_heard_of", ServerError),
         (None, ServerError),
-    ],
-)
-@pytest.mark.parametrize("is_event", [True, False])
-async def test_an_error_in_the_stream_is_classified(
-    code: str | None, leaf: type[ProviderError], is_event: bool
-) -> None:
-    error = {"code": code, "message": "It went wrong."}
-    frame: dict[str, Any] = {"type": "error", "param": None, **error}
-    if not is_event:
-        frame = {"type": "response.failed", "response": {"status": "failed", "error": error}}
-    server = ResponsesServer([*answer()[:2], *message(0, "Half"), frame])
-    end = (await play(request_of(openai()), server))[-1]
-    assert isinstance(end, Failed)
-    assert type(end.error) is leaf
-    assert end.error.message == "It went wrong."
+    ]
+    for is_event in [True, False]:
+        for code, leaf in others:
+            with subtests.test(code=code, is_event=is_event):
+                error = {"code": code, "message": "It went wrong."}
+                frame: dict[str, Any] = {"type": "error", "param": None, **error}
+                if not is_event:
+                    frame = {
+                        "type": "response.failed",
+                        "response": {"status": "failed", "error": error},
+                    }
+                server = ResponsesServer([*answer()[:2], *message(0, "Half"), frame])
+                end = (await play(request_of(openai()), server))[-1]
+                assert isinstance(end, Failed)
+                assert type(end.error) is leaf
+                assert end.error.message == "It went wrong."
 
 
 @pytest.mark.parametrize("is_cut", [True, False])

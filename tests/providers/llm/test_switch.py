@@ -77,58 +77,64 @@ async def two_steps(wire: Wire, server: Any) -> ProviderRequest:
     return then(asked, second)
 
 
-@pytest.mark.parametrize(("one", "other"), list(permutations(WIRES, 2)))
-async def test_a_session_goes_to_another_wire_and_back(one: str, other: str) -> None:
-    wire, foreign = WIRES[one], WIRES[other]
-    server, elsewhere = wire.play(FIRST, SECOND, AGAIN, END), foreign.play(ELSEWHERE, SECOND)
-    there = await two_steps(wire, server)
+async def test_a_session_goes_to_another_wire_and_back(subtests: pytest.Subtests) -> None:
+    for one, other in list(permutations(WIRES, 2)):
+        with subtests.test(one=one, other=other):
+            wire, foreign = WIRES[one], WIRES[other]
+            server, elsewhere = (
+                wire.play(FIRST, SECOND, AGAIN, END),
+                foreign.play(ELSEWHERE, SECOND),
+            )
+            there = await two_steps(wire, server)
 
-    moved = replace(there, model=foreign.model())
-    moved = replace(moved, messages=(*moved.messages, said("Ask somebody else.")))
-    called = await ask(moved, elsewhere)
-    assert called.finished
-    moved = then(moved, called, *results(called, {"output": "Gamma."}))
-    told = await ask(moved, elsewhere)
-    assert told.finished
-    sent: Any = elsewhere
-    if wire.seal and wire.seal != foreign.seal:
-        assert wire.seal not in str(sent.bodies)
+            moved = replace(there, model=foreign.model())
+            moved = replace(moved, messages=(*moved.messages, said("Ask somebody else.")))
+            called = await ask(moved, elsewhere)
+            assert called.finished
+            moved = then(moved, called, *results(called, {"output": "Gamma."}))
+            told = await ask(moved, elsewhere)
+            assert told.finished
+            sent: Any = elsewhere
+            if wire.seal and wire.seal != foreign.seal:
+                assert wire.seal not in str(sent.bodies)
 
-    back = then(replace(moved, model=wire.model()), told, said("And you?"))
-    again = await ask(back, server)
-    assert again.finished
-    back = then(back, again, *results(again, {"output": "Gamma."}))
-    assert (await ask(back, server)).text == END.text
-    bodies = [conversation(body) for body in server.bodies]  # type: ignore[attr-defined]
-    for earlier, later in pairwise(bodies):
-        assert later[: len(earlier)] == earlier
-    if foreign.seal and wire.seal != foreign.seal:
-        assert foreign.seal not in str(server.bodies)  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("name", WIRES)
-async def test_an_error_result_is_told_on_every_wire(name: str) -> None:
-    server: Any = WIRES[name].play(FIRST, SECOND)
-    await two_steps(WIRES[name], server)
-    sent = json.dumps(server.bodies[1])
-    assert "There is no b.txt." in sent
-    # The others have no word for it.
-    marks = {
-        "messages": '"is_error": true',
-        "converse": '"status": "error"',
-        "gemini": '"error": "There is no b.txt."',
-    }
-    assert sent.count(marks.get(name, "There is no b.txt.")) == 1
+            back = then(replace(moved, model=wire.model()), told, said("And you?"))
+            again = await ask(back, server)
+            assert again.finished
+            back = then(back, again, *results(again, {"output": "Gamma."}))
+            assert (await ask(back, server)).text == END.text
+            bodies = [conversation(body) for body in server.bodies]  # type: ignore[attr-defined]
+            for earlier, later in pairwise(bodies):
+                assert later[: len(earlier)] == earlier
+            if foreign.seal and wire.seal != foreign.seal:
+                assert foreign.seal not in str(server.bodies)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", WIRES)
-async def test_the_same_conversation_is_sent_in_the_same_bytes(name: str) -> None:
-    wire = WIRES[name]
-    server, second = wire.play(FIRST, SECOND), wire.play(FIRST, SECOND)
-    await two_steps(wire, server)
-    await two_steps(wire, second)
-    sent: list[Any] = [server, second]
-    assert [r.content for r in sent[0].requests] == [r.content for r in sent[1].requests]
+async def test_an_error_result_is_told_on_every_wire(subtests: pytest.Subtests) -> None:
+    for name in WIRES:
+        with subtests.test(name=name):
+            server: Any = WIRES[name].play(FIRST, SECOND)
+            await two_steps(WIRES[name], server)
+            sent = json.dumps(server.bodies[1])
+            assert "There is no b.txt." in sent
+            # The others have no word for it.
+            marks = {
+                "messages": '"is_error": true',
+                "converse": '"status": "error"',
+                "gemini": '"error": "There is no b.txt."',
+            }
+            assert sent.count(marks.get(name, "There is no b.txt.")) == 1
+
+
+async def test_the_same_conversation_is_sent_in_the_same_bytes(subtests: pytest.Subtests) -> None:
+    for name in WIRES:
+        with subtests.test(name=name):
+            wire = WIRES[name]
+            server, second = wire.play(FIRST, SECOND), wire.play(FIRST, SECOND)
+            await two_steps(wire, server)
+            await two_steps(wire, second)
+            sent: list[Any] = [server, second]
+            assert [r.content for r in sent[0].requests] == [r.content for r in sent[1].requests]
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\r"), min_size=1, max_size=12)

@@ -79,19 +79,20 @@ def test_vertex_marks_no_call_after_a_signed_one() -> None:
     assert signatures == ["QQ==", None]
 
 
-@pytest.mark.parametrize("npm", ["@ai-sdk/google-vertex", "@ai-sdk/google-vertex/anthropic"])
-@pytest.mark.parametrize(
-    "place",
-    [
+async def test_no_setting_leads_to_another_host(subtests: pytest.Subtests) -> None:
+    cases = [
         {"project": "p", "location": "evil.example/"},
         {"project": "p", "location": "x#"},
         {"project": "../..", "location": "us-east5"},
-    ],
-)
-async def test_no_setting_leads_to_another_host(npm: str, place: dict[str, str]) -> None:
-    fields = {"connection": place, "secrets": {"accessToken": Secret("token-1234567")}}
-    answer = await ask(request(model(npm, "m", **fields), "Hi"), httpx.MockTransport(_unreached))
-    assert isinstance(answer.failed.error, RefusedRequest)
+    ]
+    for place in cases:
+        for npm in ["@ai-sdk/google-vertex", "@ai-sdk/google-vertex/anthropic"]:
+            with subtests.test(npm=npm, place=place):
+                fields = {"connection": place, "secrets": {"accessToken": Secret("token-1234567")}}
+                answer = await ask(
+                    request(model(npm, "m", **fields), "Hi"), httpx.MockTransport(_unreached)
+                )
+                assert isinstance(answer.failed.error, RefusedRequest)
 
 
 def _unreached(_request: httpx.Request) -> httpx.Response:

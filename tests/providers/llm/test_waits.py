@@ -144,11 +144,12 @@ WAITS: dict[str, tuple[ProviderError, float | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", WAITS)
-def test_it_waits_as_long_as_the_vendor_asks(name: str) -> None:
-    error, wait_s = WAITS[name]
-    assert isinstance(error, RateLimited | ServerError)
-    assert error.retry_after_s == (None if wait_s is None else pytest.approx(wait_s))
+def test_it_waits_as_long_as_the_vendor_asks(subtests: pytest.Subtests) -> None:
+    for name in WAITS:
+        with subtests.test(name=name):
+            error, wait_s = WAITS[name]
+            assert isinstance(error, RateLimited | ServerError)
+            assert error.retry_after_s == (None if wait_s is None else pytest.approx(wait_s))
 
 
 def test_an_error_within_a_stream_says_how_long_as_well() -> None:
@@ -333,38 +334,38 @@ OVERFLOWS: dict[str, tuple[int, Any]] = {
 }
 
 
-@pytest.mark.parametrize("vendor", OVERFLOWS)
-def test_each_vendors_overflow_is_known(vendor: str) -> None:
-    status, body = OVERFLOWS[vendor]
-    assert type(refused(status, body)) is OverflowError_
+def test_each_vendors_overflow_is_known(subtests: pytest.Subtests) -> None:
+    for vendor in OVERFLOWS:
+        with subtests.test(vendor=vendor):
+            status, body = OVERFLOWS[vendor]
+            assert type(refused(status, body)) is OverflowError_
 
 
-@pytest.mark.parametrize("vendor", OVERFLOWS)
-def test_an_overflow_within_a_stream_is_known(vendor: str) -> None:
-    _, body = OVERFLOWS[vendor]
-    error = classify(StreamError(body), answer=Answer(200), secrets=(), now=NOW)
-    if vendor != "anthropic, bytes":  # it has no words of its own for that
-        assert type(error) is OverflowError_
+def test_an_overflow_within_a_stream_is_known(subtests: pytest.Subtests) -> None:
+    for vendor in OVERFLOWS:
+        with subtests.test(vendor=vendor):
+            _, body = OVERFLOWS[vendor]
+            error = classify(StreamError(body), answer=Answer(200), secrets=(), now=NOW)
+            if vendor != "anthropic, bytes":  # it has no words of its own for that
+                assert type(error) is OverflowError_
 
 
 class LibraryFault(Exception):
     pass
 
 
-@pytest.mark.parametrize(
-    "exc",
-    [
+def test_no_text_of_a_library_is_in_an_error(subtests: pytest.Subtests) -> None:
+    cases = [
         LibraryFault("botocore: Unable to locate credentials"),
         KeyError("choices"),
         json.JSONDecodeError("Expecting value", "x", 0),
         UnicodeDecodeError("utf-8", b"x", 0, 1, "invalid start byte"),
         OSError("[Errno 104] Connection reset by peer at 0x7f"),
         TimeoutError("timed out in loop"),
-    ],
-    ids=lambda exc: type(exc).__name__,
-)
-def test_no_text_of_a_library_is_in_an_error(exc: Exception) -> None:
-    error = classify(exc, answer=Answer(200), secrets=(), now=NOW)
-    assert str(exc) not in error.message
-    assert str(exc.args[0]) not in f"{error.message} {error.response_body} {error.told}"
-    assert error.message.startswith(("The provider ", "The connection "))
+    ]
+    for exc in cases:
+        with subtests.test(exc=exc):
+            error = classify(exc, answer=Answer(200), secrets=(), now=NOW)
+            assert str(exc) not in error.message
+            assert str(exc.args[0]) not in f"{error.message} {error.response_body} {error.told}"
+            assert error.message.startswith(("The provider ", "The connection "))

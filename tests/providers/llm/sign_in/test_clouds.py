@@ -131,9 +131,8 @@ async def test_google_may_be_down() -> None:
         await google_grant(read_key_file(USER_FILE), Http(server))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_no_key_file_is_refused(subtests: pytest.Subtests) -> None:
+    cases = [
         "",
         "no json",
         "[]",
@@ -142,12 +141,12 @@ async def test_google_may_be_down() -> None:
         key_file(private_key="-----BEGIN nothing"),
         key_file(private_key=pem(ec.generate_private_key(ec.SECP256R1()))),
         USER_FILE.replace("refresh_token", "x"),
-    ],
-)
-def test_what_is_no_key_file_is_refused(text: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        read_key_file(text)
-    assert set(caught.value.faults) == {"key"}
+    ]
+    for text in cases:
+        with subtests.test(text=text):
+            with pytest.raises(BadInput) as caught:
+                read_key_file(text)
+            assert set(caught.value.faults) == {"key"}
 
 
 def test_of_a_key_file_only_what_is_needed_is_kept() -> None:
@@ -201,15 +200,16 @@ async def test_entra_may_be_down() -> None:
         await entra_grant(app, "scope", Http(EntraServer(is_down=True)))
 
 
-@pytest.mark.parametrize(
-    "tenant", ["", "common", "a/b", "../x", f"{TENANT}/..", "a.b?c", "contoso"]
-)
-async def test_what_is_no_tenant_is_not_asked(tenant: str) -> None:
-    server = EntraServer()
-    with pytest.raises(BadInput) as caught:
-        await entra_grant(Application(tenant, "app-1", Secret("right")), "scope", Http(server))
-    assert set(caught.value.faults) == {"tenant"}
-    assert not server.requests
+async def test_what_is_no_tenant_is_not_asked(subtests: pytest.Subtests) -> None:
+    for tenant in ["", "common", "a/b", "../x", f"{TENANT}/..", "a.b?c", "contoso"]:
+        with subtests.test(tenant=tenant):
+            server = EntraServer()
+            with pytest.raises(BadInput) as caught:
+                await entra_grant(
+                    Application(tenant, "app-1", Secret("right")), "scope", Http(server)
+                )
+            assert set(caught.value.faults) == {"tenant"}
+            assert not server.requests
 
 
 def test_a_tenant_may_be_named_by_its_domain() -> None:

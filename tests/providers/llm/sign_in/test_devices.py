@@ -177,17 +177,29 @@ async def test_a_name_that_cannot_be_asked_for_costs_nothing() -> None:
     assert grant.account == ""
 
 
-@pytest.mark.parametrize(
-    "domain",
-    ["", "localhost", "10.0.0.1", "http://a.example", "a.example:8443", "a.example/x", "[::1]",
-     "a@b.example", "a.example#", "-a.example", "a..example"],
-)  # fmt: skip
-async def test_what_is_no_domain_of_an_enterprise_is_named(domain: str) -> None:
-    case = Case(GitHubServer(), known("github-copilot"), {**ENTERPRISE, "enterpriseUrl": domain})
-    with pytest.raises(BadInput) as caught:
-        await case.begin()
-    assert set(caught.value.faults) == {"enterpriseUrl"}
-    assert not case.server.requests
+async def test_what_is_no_domain_of_an_enterprise_is_named(subtests: pytest.Subtests) -> None:
+    cases = [
+        "",
+        "localhost",
+        "10.0.0.1",
+        "http://a.example",
+        "a.example:8443",
+        "a.example/x",
+        "[::1]",
+        "a@b.example",
+        "a.example#",
+        "-a.example",
+        "a..example",
+    ]
+    for domain in cases:
+        with subtests.test(domain=domain):
+            case = Case(
+                GitHubServer(), known("github-copilot"), {**ENTERPRISE, "enterpriseUrl": domain}
+            )
+            with pytest.raises(BadInput) as caught:
+                await case.begin()
+            assert set(caught.value.faults) == {"enterpriseUrl"}
+            assert not case.server.requests
 
 
 async def test_a_choice_that_is_not_offered_is_named() -> None:

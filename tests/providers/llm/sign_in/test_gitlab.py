@@ -44,14 +44,18 @@ def test_without_an_application_gitlab_has_no_page() -> None:
     assert [method.id for method in GitLab().methods] == ["key"]
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["http://gitlab.com", "https://", "https://a@b.example", "https://b.example?x", "gitlab.com"],
-)
-def test_what_is_no_address_of_a_gitlab_is_named(address: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        GitLab().with_key("key", {"instanceUrl": address}, "glpat-1")
-    assert set(caught.value.faults) == {"instanceUrl"}
+def test_what_is_no_address_of_a_gitlab_is_named(subtests: pytest.Subtests) -> None:
+    for address in [
+        "http://gitlab.com",
+        "https://",
+        "https://a@b.example",
+        "https://b.example?x",
+        "gitlab.com",
+    ]:
+        with subtests.test(address=address):
+            with pytest.raises(BadInput) as caught:
+                GitLab().with_key("key", {"instanceUrl": address}, "glpat-1")
+            assert set(caught.value.faults) == {"instanceUrl"}
 
 
 async def test_a_grant_has_what_the_gateway_is_called_with_and_nothing_more() -> None:

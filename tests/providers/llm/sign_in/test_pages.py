@@ -118,15 +118,14 @@ async def test_an_address_without_a_state_is_refused(case: Case) -> None:
         await case.sign_in.finish(begun.state, bare, case.http)
 
 
-@pytest.mark.parametrize(
-    "pasted", ["", "   ", "two words", "https://", "ftp://a/?code=1", "x" * 20_000]
-)
-async def test_what_is_no_address_and_no_code_is_refused(pasted: str) -> None:
-    case = CASES["openai"]()
-    begun = await case.begin()
-    with pytest.raises(BadCode):
-        await case.sign_in.finish(begun.state, pasted, case.http)
-    assert not case.server.requests
+async def test_what_is_no_address_and_no_code_is_refused(subtests: pytest.Subtests) -> None:
+    for pasted in ["", "   ", "two words", "https://", "ftp://a/?code=1", "x" * 20_000]:
+        with subtests.test(pasted=pasted):
+            case = CASES["openai"]()
+            begun = await case.begin()
+            with pytest.raises(BadCode):
+                await case.sign_in.finish(begun.state, pasted, case.http)
+            assert not case.server.requests
 
 
 async def test_of_two_codes_none_is_believed() -> None:
@@ -173,9 +172,8 @@ async def test_an_attempt_ends(case: Case) -> None:
         await case.sign_in.finish(state, case.server.allow(begun.url), case.http)
 
 
-@pytest.mark.parametrize(
-    "outage",
-    [
+async def test_a_vendor_that_is_down_can_be_asked_again(subtests: pytest.Subtests) -> None:
+    cases = [
         httpx.Response(503, text="sorry, access-1"),
         httpx.Response(429),
         httpx.Response(302, headers={"location": "https://evil.example/"}),
@@ -183,20 +181,20 @@ async def test_an_attempt_ends(case: Case) -> None:
         httpx.Response(200, text='{"access_token": ' + '"x' * 70_000),
         httpx.ConnectError("no route to 10.0.0.1"),
         httpx.ReadTimeout("slow"),
-    ],
-)
-async def test_a_vendor_that_is_down_can_be_asked_again(outage: Any) -> None:
-    case = CASES["xai"]()
-    begun = await case.begin()
-    address = case.server.allow(begun.url)
-    case.server.outage = outage
-    with pytest.raises(Unavailable) as caught:
-        await case.sign_in.finish(begun.state, address, case.http)
-    assert "10.0.0.1" not in str(caught.value)
-    assert "access-1" not in str(caught.value)
-    assert len(case.server.requests) == 1
-    case.server.outage = None
-    assert (await case.sign_in.finish(begun.state, address, case.http)).access
+    ]
+    for outage in cases:
+        with subtests.test(outage=outage):
+            case = CASES["xai"]()
+            begun = await case.begin()
+            address = case.server.allow(begun.url)
+            case.server.outage = outage
+            with pytest.raises(Unavailable) as caught:
+                await case.sign_in.finish(begun.state, address, case.http)
+            assert "10.0.0.1" not in str(caught.value)
+            assert "access-1" not in str(caught.value)
+            assert len(case.server.requests) == 1
+            case.server.outage = None
+            assert (await case.sign_in.finish(begun.state, address, case.http)).access
 
 
 async def test_nothing_secret_is_printed(case: Case) -> None:
@@ -328,12 +326,13 @@ async def test_snowflake_must_give_a_refresh_token() -> None:
         await case.grant()
 
 
-@pytest.mark.parametrize("account", ["", "evil.example/", "a@b", "-a", "a b", "a."])
-async def test_what_is_no_account_of_snowflake_is_named(account: str) -> None:
-    case = Case(SnowflakeServer(), known("snowflake-cortex"), {"account": account})
-    with pytest.raises(BadInput) as caught:
-        await case.begin()
-    assert set(caught.value.faults) == {"account"}
+async def test_what_is_no_account_of_snowflake_is_named(subtests: pytest.Subtests) -> None:
+    for account in ["", "evil.example/", "a@b", "-a", "a b", "a."]:
+        with subtests.test(account=account):
+            case = Case(SnowflakeServer(), known("snowflake-cortex"), {"account": account})
+            with pytest.raises(BadInput) as caught:
+                await case.begin()
+            assert set(caught.value.faults) == {"account"}
 
 
 async def test_a_client_that_is_refused_is_no_fault_of_the_code() -> None:

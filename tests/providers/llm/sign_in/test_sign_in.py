@@ -137,14 +137,15 @@ async def test_a_lifetime_is_read_however_it_is_written(
     assert not grant.is_due(datetime.now(UTC), at_least - 1)
 
 
-@pytest.mark.parametrize("lifetime", [None, 0, -5, "soon", [], "nan"])
-async def test_a_lifetime_that_is_none_is_an_hour(lifetime: Any) -> None:
-    server = OpenAIServer()
-    server.lifetime = lifetime
-    begun = await known("openai").begin("browser", {}, Http(server))
-    grant = await known("openai").finish(begun.state, server.allow(begun.url), Http(server))
-    assert grant.is_due(datetime.now(UTC), 3_600)
-    assert not grant.is_due(datetime.now(UTC), 3_500)
+async def test_a_lifetime_that_is_none_is_an_hour(subtests: pytest.Subtests) -> None:
+    for lifetime in [None, 0, -5, "soon", [], "nan"]:
+        with subtests.test(lifetime=lifetime):
+            server = OpenAIServer()
+            server.lifetime = lifetime
+            begun = await known("openai").begin("browser", {}, Http(server))
+            grant = await known("openai").finish(begun.state, server.allow(begun.url), Http(server))
+            assert grant.is_due(datetime.now(UTC), 3_600)
+            assert not grant.is_due(datetime.now(UTC), 3_500)
 
 
 @pytest.mark.parametrize("provider_id", ["openai", "xai", "gitlab"])

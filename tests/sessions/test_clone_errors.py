@@ -32,9 +32,10 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("said", "sentence"), SAID)
-def test_it_says_what_to_do(said: str, sentence: str) -> None:
-    assert sentence in explain_failure(said, had_credential=False)
+def test_it_says_what_to_do(subtests: pytest.Subtests) -> None:
+    for said, sentence in SAID:
+        with subtests.test(said=said):
+            assert sentence in explain_failure(said, had_credential=False)
 
 
 def test_a_given_token_that_is_refused_is_not_asked_for_again() -> None:

@@ -44,20 +44,18 @@ def test_an_object_changes_and_adds() -> None:
     assert not {"ruff", "uv"} & formatted.keys()
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_what_is_wrong_is_refused_by_its_name(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"lsp": {"mine": {"command": ["x"]}}}, "lsp: .*mine is not known here, so it needs"),
         ({"formatter": {"mine": {}}}, "formatter: .*mine is not known here, so it needs"),
         ({"lsp": {"mine": {**MINE, "command": "x"}}}, "lsp.mine.command"),
         ({"lsp": {"mine": {**MINE, "env": {"A": 1}}}}, "lsp.mine.env.A"),
         ({"lsp": "yes"}, "lsp"),
         ({"lsp": {f"s{n}": MINE for n in range(101)}}, "more than 100"),
-    ],
-)
-def test_what_is_wrong_is_refused_by_its_name(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(Invalid, match=message):
-        parse_settings(settings)
+    ]
+    for settings, message in cases:
+        with subtests.test(message=message), pytest.raises(Invalid, match=message):
+            parse_settings(settings)
 
 
 def test_variables_of_programs_are_masked() -> None:

@@ -77,9 +77,8 @@ def test_variables_are_filled_in_once() -> None:
         assert caught.value.name == name
 
 
-@pytest.mark.parametrize(
-    ("folder", "path", "whole"),
-    [
+def test_a_path_does_not_lead_out_of_the_repository(subtests: pytest.Subtests) -> None:
+    cases = [
         ("", "a/b.md", "a/b.md"),
         ("", "./a/../b.md", "b.md"),
         (".opencode", "b.md", ".opencode/b.md"),
@@ -90,12 +89,10 @@ def test_variables_are_filled_in_once() -> None:
         ("", "~/.ssh/id_rsa", None),
         ("", "a\0b", None),
         ("", "..\\b", None),
-    ],
-)
-def test_a_path_does_not_lead_out_of_the_repository(
-    folder: str, path: str, whole: str | None
-) -> None:
-    assert within(folder, path) == whole
+    ]
+    for folder, path, whole in cases:
+        with subtests.test(path=path):
+            assert within(folder, path) == whole
 
 
 def test_a_file_named_many_times_does_not_grow_without_bound() -> None:

@@ -8,9 +8,8 @@ from opencode_web.lib.errors import Invalid
 from sessions.cron_times import MAX_MISSED, check_times, missed_between, next_time
 
 
-@pytest.mark.parametrize(
-    ("cron", "zone", "after", "due"),
-    [
+def test_when_it_is_due(subtests: pytest.Subtests) -> None:
+    cases = [
         ("30 6 * * 1-5", "UTC", "2026-01-02T07:00", "2026-01-05T06:30"),
         ("30 6 * * MON-FRI", "Europe/Berlin", "2026-01-05T00:00", "2026-01-05T05:30"),
         ("*/15 * * * *", "UTC", "2026-01-05T00:15", "2026-01-05T00:30"),
@@ -19,16 +18,17 @@ from sessions.cron_times import MAX_MISSED, check_times, missed_between, next_ti
         ("30 2 * * *", "Europe/Berlin", "2026-03-28T12:00", "2026-03-29T01:00"),
         # It ends: half past two comes twice, and once is enough.
         ("30 2 * * *", "Europe/Berlin", "2026-10-25T00:30", "2026-10-26T01:30"),
-    ],
-)
-def test_when_it_is_due(cron: str, zone: str, after: str, due: str) -> None:
-    moment = next_time(check_times(cron, zone), zone, datetime.fromisoformat(after + "+00:00"))
-    assert moment == datetime.fromisoformat(due + "+00:00")
+    ]
+    for cron, zone, after, due in cases:
+        with subtests.test(after=after):
+            moment = next_time(
+                check_times(cron, zone), zone, datetime.fromisoformat(after + "+00:00")
+            )
+            assert moment == datetime.fromisoformat(due + "+00:00")
 
 
-@pytest.mark.parametrize(
-    ("cron", "said"),
-    [
+def test_what_is_no_schedule(subtests: pytest.Subtests) -> None:
+    cases = [
         ("", "five fields"),
         ("* * * *", "five fields"),
         ("0 * * * * *", "five fields"),
@@ -39,11 +39,10 @@ def test_when_it_is_due(cron: str, zone: str, after: str, due: str) -> None:
         ("* * * * *", "every 5 minutes at most"),
         ("0,1 0 1 1 *", "every 5 minutes at most"),
         ("59,0 * * * *", "every 5 minutes at most"),
-    ],
-)
-def test_what_is_no_schedule(cron: str, said: str) -> None:
-    with pytest.raises(Invalid, match=said):
-        check_times(cron, "UTC")
+    ]
+    for cron, said in cases:
+        with subtests.test(cron=cron), pytest.raises(Invalid, match=said):
+            check_times(cron, "UTC")
 
 
 @pytest.mark.parametrize("zone", ["", "Europe/Atlantis", "../etc/passwd", "/etc/passwd"])

@@ -10,9 +10,8 @@ from sessions.git.url import authorization, parse_git_url
 PROTOCOLS = ("https", "http", "ssh")
 
 
-@pytest.mark.parametrize(
-    ("text", "url", "credential", "name"),
-    [
+def test_it_keeps_the_address_and_takes_the_secret_out(subtests: pytest.Subtests) -> None:
+    cases = [
         ("https://host/team/code.git", "https://host/team/code.git", "", "code"),
         (" https://host/team/code/ ", "https://host/team/code/", "", "code"),
         ("https://u:p%40ss@host/code", "https://host/code", "u:p@ss", "code"),
@@ -20,18 +19,15 @@ PROTOCOLS = ("https", "http", "ssh")
         ("https://:token@[::1]:80/code", "https://[::1]:80/code", ":token", "code"),
         ("git@host:team/code.git", "ssh://git@host/team/code.git", "", "code"),
         ("ssh://git@host:2222/~/code", "ssh://git@host:2222/~/code", "", "code"),
-    ],
-)
-def test_it_keeps_the_address_and_takes_the_secret_out(
-    text: str, url: str, credential: str, name: str
-) -> None:
-    parsed = parse_git_url(text, protocols=PROTOCOLS)
-    assert (parsed.url, parsed.credential, parsed.name) == (url, credential, name)
+    ]
+    for text, url, credential, name in cases:
+        with subtests.test(text=text):
+            parsed = parse_git_url(text, protocols=PROTOCOLS)
+            assert (parsed.url, parsed.credential, parsed.name) == (url, credential, name)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_it_refuses_what_git_could_take_for_something_else(subtests: pytest.Subtests) -> None:
+    cases = [
         "",
         "code",
         "--upload-pack=touch /tmp/x",
@@ -55,11 +51,10 @@ def test_it_keeps_the_address_and_takes_the_secret_out(
         "https://host:port/code",
         "https://ho\\st/code",
         "https://host/" + "x" * 1000,
-    ],
-)
-def test_it_refuses_what_git_could_take_for_something_else(text: str) -> None:
-    with pytest.raises(Invalid):
-        parse_git_url(text, protocols=PROTOCOLS)
+    ]
+    for text in cases:
+        with subtests.test(text=text), pytest.raises(Invalid):
+            parse_git_url(text, protocols=PROTOCOLS)
 
 
 def test_a_file_is_cloned_only_behind_the_switch() -> None:

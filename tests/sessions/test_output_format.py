@@ -38,18 +38,17 @@ def test_retries(given: dict[str, Any], retries: int) -> None:
     assert wanted.retries == retries
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
+def test_a_value_is_checked(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"name": "Ada"}, ""),
         ({"name": "Ada", "friends": [{"name": "Bob"}]}, ""),
         ({}, "answer: 'name' is a required property"),
         ({"name": "Ada", "age": -1}, "answer['age']: -1 is less than the minimum of 0"),
         ({"name": "A", "friends": [{}]}, "answer['friends'][0]: 'name' is a required property"),
-    ],
-)
-def test_a_value_is_checked(value: Any, expected: str) -> None:
-    assert problem(PERSON, value) == expected
+    ]
+    for value, expected in cases:
+        with subtests.test(value=value):
+            assert problem(PERSON, value) == expected
 
 
 def test_a_hostile_expression_is_never_run() -> None:
@@ -67,9 +66,8 @@ def test_a_reference_to_itself_is_given_up() -> None:
     assert "too often" in problem({"$ref": "#"}, {})
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_what_cannot_be_used_is_refused(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"type": "xml"}, "format.type"),
         ({"type": "json_schema"}, "format.schema: must be"),
         ({"type": "json_schema", "schema": {}, "retryCount": 11}, "format.retryCount"),
@@ -82,9 +80,9 @@ def test_a_reference_to_itself_is_given_up() -> None:
             {"type": "json_schema", "schema": {"$ref": "http://127.0.0.1:9/x.json"}},
             "is not in the schema",
         ),
-    ],
-)
-def test_what_cannot_be_used_is_refused(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(Invalid) as caught:
-        read_format(given)
-    assert message in caught.value.message
+    ]
+    for given, message in cases:
+        with subtests.test(given=given):
+            with pytest.raises(Invalid) as caught:
+                read_format(given)
+            assert message in caught.value.message

@@ -15,9 +15,8 @@ def in_options(**values: Any) -> dict[str, Any]:
     return {"provider": {"mine": {"options": values}}}
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
+def test_what_can_be_secret_is_masked_and_comes_back_unharmed(subtests: pytest.Subtests) -> None:
+    cases = [
         {"mcp": {"x": {"headers": {"Authorization": SECRET}}}},
         {"mcp": {"x": {"environment": {"A": {"deep": [SECRET]}}}}},
         {"mcp": {"x": {"oauth": {"clientSecret": SECRET, "clientId": SECRET}}}},
@@ -31,18 +30,17 @@ def in_options(**values: Any) -> dict[str, Any]:
         {"plugins": [{"github_token": SECRET}]},
         {"anything": {"privateKey": SECRET, "password": SECRET, "dbPassword": SECRET}},
         {"env": {"A": SECRET}},
-    ],
-)
-def test_what_can_be_secret_is_masked_and_comes_back_unharmed(config: dict[str, Any]) -> None:
-    shown = public_config(config)
-    assert SECRET not in str(shown)
-    assert MASK in str(shown)
-    assert keep_masked(shown, config) == config
+    ]
+    for config in cases:
+        with subtests.test(config=config):
+            shown = public_config(config)
+            assert SECRET not in str(shown)
+            assert MASK in str(shown)
+            assert keep_masked(shown, config) == config
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
+def test_what_is_not_secret_is_shown(subtests: pytest.Subtests) -> None:
+    cases = [
         in_options(**OPTIONS),
         {"permission": {"bash": {"cat secret": "deny"}, "token": "ask"}},
         {"agent": {"secret": {"prompt": "x", "permission": {"key": "deny"}}}},
@@ -50,10 +48,10 @@ def test_what_can_be_secret_is_masked_and_comes_back_unharmed(config: dict[str, 
         {"provider": {"x": {"models": {"m": {"options": {"max_tokens": 5}}}}}},
         {"mcp": {"token": {"type": "remote", "url": "https://x", "oauth": False}}},
         {"model": "demo/tour", "instructions": ["a.md"]},
-    ],
-)
-def test_what_is_not_secret_is_shown(config: dict[str, Any]) -> None:
-    assert public_config(config) == config
+    ]
+    for config in cases:
+        with subtests.test(config=config):
+            assert public_config(config) == config
 
 
 def test_a_mask_without_a_stored_value_is_left_out() -> None:

@@ -20,22 +20,22 @@ def test_a_name_is_that_of_a_variable(name: str) -> None:
     assert check_name(name) == name.strip()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_a_name_that_would_break_commands_is_refused(subtests: pytest.Subtests) -> None:
+    cases = [
         *("", "1A", "A-B", "A B", "A=B", "é", "A\nB", "A\0", "x" * 101),
         *("PATH", "Path", "HOME", "TMPDIR", "LD_PRELOAD", "ld_library_path", "BASH_ENV", "IFS"),
         *("HTTPS_PROXY", "https_proxy", "NO_PROXY", "PYTHONPATH", "GIT_PAGER", "TERM", "PWD"),
-    ],
-)
-def test_a_name_that_would_break_commands_is_refused(name: str) -> None:
-    with pytest.raises(Invalid, match=r"name has letters|Take another name"):
-        check_name(name)
+    ]
+    for name in cases:
+        with (
+            subtests.test(name=name),
+            pytest.raises(Invalid, match=r"name has letters|Take another name"),
+        ):
+            check_name(name)
 
 
-@pytest.mark.parametrize(
-    ("value", "why"),
-    [
+def test_a_value_that_cannot_be_kept_secret_or_given_is_refused(subtests: pytest.Subtests) -> None:
+    cases = [
         ("", "at least 6"),
         ("short", "at least 6"),
         ("   a     ", "at least 6"),
@@ -43,11 +43,10 @@ def test_a_name_that_would_break_commands_is_refused(name: str) -> None:
         ("nul\0inside", "is text"),
         ("escape\x1b[31m", "is text"),
         ("surrogate\ud800", "is text"),
-    ],
-)
-def test_a_value_that_cannot_be_kept_secret_or_given_is_refused(value: str, why: str) -> None:
-    with pytest.raises(Invalid, match=why):
-        check_value(value)
+    ]
+    for value, why in cases:
+        with subtests.test(value=value), pytest.raises(Invalid, match=why):
+            check_value(value)
 
 
 def test_a_value_keeps_its_lines_as_a_file_has_them() -> None:

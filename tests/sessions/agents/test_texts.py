@@ -12,9 +12,8 @@ from sessions.config.model import Config
 FAMILIES = ["claude", "gpt4", "codex", "gpt", "gemini", "trinity", "kimi", "default"]
 
 
-@pytest.mark.parametrize(
-    ("api_model", "provider", "family"),
-    [
+def test_the_family_of_a_model(subtests: pytest.Subtests) -> None:
+    cases = [
         ("claude-sonnet-4-5", "anthropic", "claude"),
         ("anthropic/claude-3.7-sonnet", "openrouter", "claude"),
         ("gpt-4.1", "openai", "gpt4"),
@@ -36,23 +35,27 @@ FAMILIES = ["claude", "gpt4", "codex", "gpt", "gemini", "trinity", "kimi", "defa
         ("muse-claude", "meta", "default"),
         ("qwen3-coder", "local", "default"),
         ("inline", "demo", "default"),
-    ],
-)
-def test_the_family_of_a_model(api_model: str, provider: str, family: str) -> None:
-    assert family_of(api_model, provider_id=provider) == family
+    ]
+    for api_model, provider, family in cases:
+        with subtests.test(api_model=api_model, provider=provider):
+            assert family_of(api_model, provider_id=provider) == family
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_each_family_has_a_text_of_its_own(family: str) -> None:
-    text = read_text(family)
-    lines = text.splitlines()
-    assert 25 <= len(lines) <= 80
-    assert lines[0].startswith("You are the coding agent of OpenCode Web")
-    others = {
-        line for other in FAMILIES if other != family for line in read_text(other).split("\n")
-    }
-    own = [line for line in lines if line and line not in others]
-    assert len(own) >= 15
+def test_each_family_has_a_text_of_its_own(subtests: pytest.Subtests) -> None:
+    for family in FAMILIES:
+        with subtests.test(family=family):
+            text = read_text(family)
+            lines = text.splitlines()
+            assert 25 <= len(lines) <= 80
+            assert lines[0].startswith("You are the coding agent of OpenCode Web")
+            others = {
+                line
+                for other in FAMILIES
+                if other != family
+                for line in read_text(other).split("\n")
+            }
+            own = [line for line in lines if line and line not in others]
+            assert len(own) >= 15
 
 
 def test_every_text_is_used() -> None:

@@ -130,18 +130,17 @@ def test_what_servers_are_sent_is_masked(alice: User, team: Team, connect: Conne
     assert shown["mcp"]["x"]["url"] == "u"
 
 
-@pytest.mark.parametrize(
-    ("base", "patch", "result"),
-    [
+def test_a_merge_patch(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"a": 1}, {"b": 2}, {"a": 1, "b": 2}),
         ({"a": {"b": 1, "c": 2}}, {"a": {"b": None}}, {"a": {"c": 2}}),
         ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
         ({"a": 1}, {"a": {"b": {"c": None, "d": 1}}}, {"a": {"b": {"d": 1}}}),
         ({}, {"a": None}, {}),
-    ],
-)
-def test_a_merge_patch(base: Any, patch: Any, result: Any) -> None:
-    assert apply_patch(base, patch) == result
+    ]
+    for base, patch, result in cases:
+        with subtests.test(patch=patch):
+            assert apply_patch(base, patch) == result
 
 
 @pytest.mark.parametrize("name", ["alice", "bob", "vera"])

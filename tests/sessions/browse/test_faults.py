@@ -31,12 +31,13 @@ def sent(error: AppError) -> AppError:
     return fault_from_json(json.loads(json.dumps(fault_to_json(error))))
 
 
-@pytest.mark.parametrize("error", FAULTS, ids=lambda error: type(error).__name__)
-def test_a_fault_keeps_its_class(error: AppError) -> None:
-    back = sent(error)
-    assert type(back) is type(error)
-    assert str(back) == str(error)
-    assert vars(back) == {**vars(error), "status": error.status, "code": error.code}
+def test_a_fault_keeps_its_class(subtests: pytest.Subtests) -> None:
+    for error in FAULTS:
+        with subtests.test(error=error):
+            back = sent(error)
+            assert type(back) is type(error)
+            assert str(back) == str(error)
+            assert vars(back) == {**vars(error), "status": error.status, "code": error.code}
 
 
 def test_a_fault_of_a_host_of_an_older_version_keeps_its_status_and_words() -> None:

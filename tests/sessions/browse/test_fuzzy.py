@@ -5,21 +5,20 @@ import pytest
 from sessions.browse.fuzzy import score
 
 
-@pytest.mark.parametrize(
-    ("wanted", "best", "worse"),
-    [
+def test_the_better_fit_comes_first(subtests: pytest.Subtests) -> None:
+    cases = [
         ("till", "shop/till.py", "till/shop.py"),
         ("till", "till.py", "a/very/long/way/till.py"),
         ("till", "till.py", "untill.py"),
         ("shop/t", "shop/till.py", "shop/x/other.py"),
         ("stl", "s/till.py", "so/many/things/to/list.py"),
         ("", "a.py", "deep/a.py"),
-    ],
-)
-def test_the_better_fit_comes_first(wanted: str, best: str, worse: str) -> None:
-    first, second = score(wanted, best), score(wanted, worse)
-    assert first is not None
-    assert second is None or first > second
+    ]
+    for wanted, best, worse in cases:
+        with subtests.test(worse=worse):
+            first, second = score(wanted, best), score(wanted, worse)
+            assert first is not None
+            assert second is None or first > second
 
 
 @pytest.mark.parametrize(("wanted", "path"), [("xyz", "till.py"), ("lt", "till"), ("tt", "t")])

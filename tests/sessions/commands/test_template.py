@@ -14,23 +14,21 @@ from sessions.commands.template import (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_words(subtests: pytest.Subtests) -> None:
+    cases = [
         ("", []),
         ("a  b\tc\nd", ["a", "b", "c", "d"]),
         ("a \"b c\" 'd e'", ["a", "b c", "d e"]),
         ("[Image 1] x", ["[Image 1]", "x"]),
         ("it's", ["it", "'", "s"]),
-    ],
-)
-def test_words(text: str, words: list[str]) -> None:
-    assert split_arguments(text) == words
+    ]
+    for text, words in cases:
+        with subtests.test(text=text):
+            assert split_arguments(text) == words
 
 
-@pytest.mark.parametrize(
-    ("template", "arguments", "text"),
-    [
+def test_arguments_are_filled_in(subtests: pytest.Subtests) -> None:
+    cases = [
         ("Do $1.", "it now", "Do it now."),
         ("$1 then $2", "a b c d", "a then b c d"),
         ("$2 $1", "a", " a"),
@@ -41,10 +39,10 @@ def test_words(text: str, words: list[str]) -> None:
         ("Plain", "  more  ", "Plain\n\nmore"),
         ("$1", "$2 $ARGUMENTS", "$2 $ARGUMENTS"),
         ("costs $0 or $ARGUMENTSX $USD", "x", "costs $0 or $ARGUMENTSX $USD\n\nx"),
-    ],
-)
-def test_arguments_are_filled_in(template: str, arguments: str, text: str) -> None:
-    assert "".join(piece.written for piece in fill(template, arguments)) == text
+    ]
+    for template, arguments, text in cases:
+        with subtests.test(text=text):
+            assert "".join(piece.written for piece in fill(template, arguments)) == text
 
 
 def test_shell_parts_are_the_templates_alone() -> None:
@@ -72,19 +70,18 @@ def test_mentions(text: str, names: list[str]) -> None:
     assert mentions(text) == names
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
+def test_a_line_that_calls_a_command(subtests: pytest.Subtests) -> None:
+    cases = [
         ("/review", ("review", "")),
         (" /review a\nb ", ("review", "a\nb")),
         ("/deep/er x", ("deep/er", "x")),
         ("say /review", None),
         ("/", None),
         ("// a comment", None),
-    ],
-)
-def test_a_line_that_calls_a_command(text: str, line: tuple[str, str] | None) -> None:
-    assert parse_line(text) == line
+    ]
+    for text, line in cases:
+        with subtests.test(text=text):
+            assert parse_line(text) == line
 
 
 _TEXT = st.text(alphabet=st.sampled_from("a $1!`'\"@\n[]AIM"), max_size=40)

@@ -47,10 +47,11 @@ def required(model: type[BaseModel]) -> set[str]:
     return {name for name, field in model.model_fields.items() if field.is_required()}
 
 
-@pytest.mark.parametrize(("model", "shape"), PAIRS, ids=lambda one: one.__name__)
-def test_a_stored_shape_has_the_keys_of_what_is_written(model: type[BaseModel], shape: Any) -> None:
-    assert set(get_type_hints(shape)) == set(model.model_fields)
-    assert keys_always_there(shape) - TAGS == required(model) - TAGS
+def test_a_stored_shape_has_the_keys_of_what_is_written(subtests: pytest.Subtests) -> None:
+    for model, shape in PAIRS:
+        with subtests.test(model=model):
+            assert set(get_type_hints(shape)) == set(model.model_fields)
+            assert keys_always_there(shape) - TAGS == required(model) - TAGS
 
 
 def test_the_state_of_a_call_has_the_keys_of_all_its_states() -> None:

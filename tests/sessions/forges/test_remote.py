@@ -9,23 +9,22 @@ from sessions.git.url import parse_git_url
 PROTOCOLS = ("https", "http", "ssh", "file")
 
 
-@pytest.mark.parametrize(
-    ("url", "kind", "path", "api"),
-    [
+def test_a_known_host_tells_the_forge(subtests: pytest.Subtests) -> None:
+    cases = [
         ("https://github.com/acme/till.git", "github", "acme/till", "https://api.github.com"),
         ("git@github.com:acme/till.git", "github", "acme/till", "https://api.github.com"),
         ("ssh://git@ssh.github.com:443/acme/till", "github", "acme/till", "https://api.github.com"),
         ("https://GitLab.com/a/b/c.git/", "gitlab", "a/b/c", "https://gitlab.com/api/v4"),
         ("git@gitlab.com:a/b/c.git", "gitlab", "a/b/c", "https://gitlab.com/api/v4"),
         ("https://codeberg.org/a/b", "gitea", "a/b", "https://codeberg.org/api/v1"),
-    ],
-)
-def test_a_known_host_tells_the_forge(url: str, kind: str, path: str, api: str) -> None:
-    remote = remote_of(parse_git_url(url, protocols=PROTOCOLS).url)
-    assert remote is not None
-    assert (remote.kind, remote.path) == (kind, path)
-    assert remote.api_url(ForgeKind(kind)) == api
-    assert remote.path_for(ForgeKind(kind), api) == path
+    ]
+    for url, kind, path, api in cases:
+        with subtests.test(url=url):
+            remote = remote_of(parse_git_url(url, protocols=PROTOCOLS).url)
+            assert remote is not None
+            assert (remote.kind, remote.path) == (kind, path)
+            assert remote.api_url(ForgeKind(kind)) == api
+            assert remote.path_for(ForgeKind(kind), api) == path
 
 
 @pytest.mark.parametrize(
@@ -63,9 +62,8 @@ def test_a_forge_below_a_folder_of_its_host() -> None:
     assert remote.path_for(ForgeKind.GITEA, "https://example.com/git/api/v1") == "b/c"
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_what_names_no_repository_has_no_forge(subtests: pytest.Subtests) -> None:
+    cases = [
         "file:///srv/till.git",
         "https://github.com/till",
         "https://github.com/",
@@ -73,7 +71,7 @@ def test_a_forge_below_a_folder_of_its_host() -> None:
         "https://github.com/a/%2e%2e/b",
         "https://github.com/a//b",
         "",
-    ],
-)
-def test_what_names_no_repository_has_no_forge(url: str) -> None:
-    assert remote_of(url) is None
+    ]
+    for url in cases:
+        with subtests.test(url=url):
+            assert remote_of(url) is None

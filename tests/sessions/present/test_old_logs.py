@@ -15,9 +15,10 @@ pytestmark = pytest.mark.any_database
 LOST = "Interrupted: the worker that ran this was lost."
 
 
-@pytest.mark.parametrize(
-    ("stored", "german"),
-    [
+def test_a_sentence_of_an_old_log_is_read_in_the_language_of_the_reader(
+    subtests: pytest.Subtests,
+) -> None:
+    cases = [
         ("Stopped by Alice", "Angehalten von Alice"),
         ("Question dismissed by Olga", "Frage verworfen von Olga"),
         ("Rejected by somebody", "Abgelehnt von jemandem"),
@@ -29,15 +30,13 @@ LOST = "Interrupted: the worker that ran this was lost."
             "Teambudget erreicht: 1.234,50 $ von 1.200,00 $ sind in diesem Monat ausgegeben. Ein "
             "Admin kann es erhöhen; der nächste Monat beginnt am 1. Dez 2026.",
         ),
-    ],
-)
-def test_a_sentence_of_an_old_log_is_read_in_the_language_of_the_reader(
-    stored: str, german: str
-) -> None:
-    with translation.override("de"):
-        assert stored_text(None, stored).replace("\xa0", " ") == german
-    with translation.override("en"):
-        assert stored_text(None, stored) == stored
+    ]
+    for stored, german in cases:
+        with subtests.test(stored=stored):
+            with translation.override("de"):
+                assert stored_text(None, stored).replace("\xa0", " ") == german
+            with translation.override("en"):
+                assert stored_text(None, stored) == stored
 
 
 def test_reasons_within_a_sentence_are_translated_too() -> None:

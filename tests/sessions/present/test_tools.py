@@ -45,9 +45,8 @@ def stored(type: str, **fields: Any) -> dict[str, Any]:
     return {"id": "prt_1", "sessionID": "ses_1", "messageID": "m", "type": type, **fields}
 
 
-@pytest.mark.parametrize(
-    ("call", "verb", "object_", "numbers", "body"),
-    [
+def test_each_tool_has_its_row_and_body(subtests: pytest.Subtests) -> None:
+    cases = [
         (
             part("read", {"filePath": "/srv/shop/a.py"}, metadata={"display": READ}),
             *("Read", "a.py", "2 lines", FileBody),
@@ -116,15 +115,13 @@ def stored(type: str, **fields: Any) -> dict[str, Any]:
             part("mystery", {"n": 1, "deep": {"a": []}}, output="said"),
             *("Mystery", "1", "", OutputBody),
         ),
-    ],
-)
-def test_each_tool_has_its_row_and_body(
-    call: dict[str, Any], verb: str, object_: str, numbers: str, body: type
-) -> None:
-    row = build_tool_row(call, PLACE)
-    assert (row.verb, row.object, row.numbers) == (verb, object_, numbers)
-    assert row.state == "done"
-    assert type(row.body) is body
+    ]
+    for call, verb, object_, numbers, body in cases:
+        with subtests.test(call=call):
+            row = build_tool_row(call, PLACE)
+            assert (row.verb, row.object, row.numbers) == (verb, object_, numbers)
+            assert row.state == "done"
+            assert type(row.body) is body
 
 
 def test_a_command_that_has_failed_is_marked_beside_its_code() -> None:
@@ -220,9 +217,12 @@ def test_a_patch_that_was_not_made_says_why() -> None:
     assert isinstance(row.body, OutputBody)
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
+def test_no_state_of_a_call_breaks_its_row(subtests: pytest.Subtests) -> None:
+    cases = [
+        *("read", "bash", "edit", "write", "grep", "apply_patch", "other"),
+        *("todowrite", "plan_enter", "plan_exit", "batch", "invalid", "lsp"),
+    ]
+    others = [
         {"status": "pending", "input": {}},
         {"status": "running", "input": {"command": 3}, "time": {"start": 0}},
         {"status": "error", "input": {}, "error": "It broke\nbadly", "time": {"start": 0}},
@@ -242,19 +242,13 @@ def test_a_patch_that_was_not_made_says_why() -> None:
             "title": "",
             "time": {"start": 0, "end": 1},
         },
-    ],
-)
-@pytest.mark.parametrize(
-    "tool",
-    [
-        *("read", "bash", "edit", "write", "grep", "apply_patch", "other"),
-        *("todowrite", "plan_enter", "plan_exit", "batch", "invalid", "lsp"),
-    ],
-)
-def test_no_state_of_a_call_breaks_its_row(tool: str, state: dict[str, Any]) -> None:
-    call = PART.validate_python(stored("tool", tool=tool, callID="call_1", state=state))
-    row = build_tool_row(call.to_json(), PLACE)
-    assert row.error == ("It broke" if state["status"] == "error" else "")
+    ]
+    for tool in cases:
+        for state in others:
+            with subtests.test(tool=tool, state=state):
+                call = PART.validate_python(stored("tool", tool=tool, callID="call_1", state=state))
+                row = build_tool_row(call.to_json(), PLACE)
+                assert row.error == ("It broke" if state["status"] == "error" else "")
 
 
 def test_errors_after_a_change_are_shown_by_line() -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +10,8 @@ from hypothesis import strategies as st
 from sessions.repository.front_matter import MAX_HEAD_CHARS, BrokenHead, split_front_matter
 
 
-@pytest.mark.parametrize(
-    ("head", "values"),
-    [
+def test_a_head(subtests: pytest.Subtests) -> None:
+    cases = [
         ("name: a\ndescription: b: c", {"name": "a", "description": "b: c"}),
         ("name: \"a\"\ndescription: 'b'", {"name": "a", "description": "b"}),
         ("description: >-\n  one\n  two\nname: a", {"description": "one two", "name": "a"}),
@@ -25,15 +23,15 @@ from sessions.repository.front_matter import MAX_HEAD_CHARS, BrokenHead, split_f
         ("1: a", {"1": "a"}),
         ("", {}),
         ("url: https://a.example/b: c\nname: d", {"url": "https://a.example/b: c", "name": "d"}),
-    ],
-)
-def test_a_head(head: str, values: dict[str, Any]) -> None:
-    assert split_front_matter(f"---\n{head}\n---\nname: in the body\n") == (
-        values,
-        "name: in the body",
-    )
-    windows = f"---\n{head}\n---\nbody".replace("\n", "\r\n")
-    assert split_front_matter(windows) == (values, "body")
+    ]
+    for head, values in cases:
+        with subtests.test(head=head):
+            assert split_front_matter(f"---\n{head}\n---\nname: in the body\n") == (
+                values,
+                "name: in the body",
+            )
+            windows = f"---\n{head}\n---\nbody".replace("\n", "\r\n")
+            assert split_front_matter(windows) == (values, "body")
 
 
 @pytest.mark.parametrize("text", ["", "name: a", "---\nname: a\nand no end", "----\na: b\n---\n"])
@@ -41,9 +39,8 @@ def test_a_text_without_a_head(text: str) -> None:
     assert split_front_matter(text) == ({}, text.strip())
 
 
-@pytest.mark.parametrize(
-    ("head", "reason"),
-    [
+def test_a_broken_head_says_why(subtests: pytest.Subtests) -> None:
+    cases = [
         ("name: [a", "line 3: "),
         ("- a\n- b", "not a list of"),
         ("a: &x 1\nb: *x", "alias"),
@@ -52,11 +49,10 @@ def test_a_text_without_a_head(text: str) -> None:
         ("a: .inf", "a number that is none"),
         ("a: !!binary aGk=", "type bytes"),
         ("a: " + "x" * MAX_HEAD_CHARS, "longer than"),
-    ],
-)
-def test_a_broken_head_says_why(head: str, reason: str) -> None:
-    with pytest.raises(BrokenHead, match=reason):
-        split_front_matter(f"---\n{head}\n---\n")
+    ]
+    for head, reason in cases:
+        with subtests.test(reason=reason), pytest.raises(BrokenHead, match=reason):
+            split_front_matter(f"---\n{head}\n---\n")
 
 
 def test_aliases_do_not_multiply() -> None:

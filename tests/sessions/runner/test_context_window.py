@@ -18,9 +18,8 @@ from sessions.runner.compaction.context_window import (
 CONFIG = CompactionConfig()
 
 
-@pytest.mark.parametrize(
-    ("limit", "reserved", "usable"),
-    [
+def test_what_of_a_models_context_may_be_used(subtests: pytest.Subtests) -> None:
+    cases = [
         (Limit(context=200_000, output=32_000), None, 168_000),
         (Limit(context=200_000, output=8_000), None, 192_000),
         (Limit(context=200_000, output=64_000), None, 168_000),
@@ -36,12 +35,10 @@ CONFIG = CompactionConfig()
         (Limit(context=8_192), None, 4_096),
         (Limit(context=4_000, output=1_000, input=3_000), 9_000, 1_500),
         (Limit(), None, None),
-    ],
-)
-def test_what_of_a_models_context_may_be_used(
-    limit: Limit, reserved: int | None, usable: int | None
-) -> None:
-    assert usable_tokens(limit, CompactionConfig(reserved=reserved)) == usable
+    ]
+    for limit, reserved, usable in cases:
+        with subtests.test(limit=limit, reserved=reserved):
+            assert usable_tokens(limit, CompactionConfig(reserved=reserved)) == usable
 
 
 @pytest.mark.parametrize(
@@ -65,9 +62,8 @@ PRUNED = Output("read", 30_000, 2, True)
 SKILL = Output("skill", 90_000, 5, False)
 
 
-@pytest.mark.parametrize(
-    ("given", "chosen"),
-    [
+def test_old_outputs_are_chosen_for_pruning(subtests: pytest.Subtests) -> None:
+    cases = [
         ([], []),
         (outputs(10_000, 20_001, 40_000), [0, 1]),
         # The newest 40,000 stay, to the token.
@@ -86,15 +82,14 @@ SKILL = Output("skill", 90_000, 5, False)
         # What stands before a pruned one was looked at then.
         ([*outputs(90_000), PRUNED, *outputs(40_000)], []),
         ([PRUNED, *outputs(30_000, 40_000)], [1]),
-    ],
-)
-def test_old_outputs_are_chosen_for_pruning(given: list[Output], chosen: list[int]) -> None:
-    assert prunable(given) == chosen
+    ]
+    for given, chosen in cases:
+        with subtests.test(given=given):
+            assert prunable(given) == chosen
 
 
-@pytest.mark.parametrize(
-    ("usable", "preserve", "budget"),
-    [
+def test_a_quarter_is_kept_within_bounds(subtests: pytest.Subtests) -> None:
+    cases = [
         (4_000, None, 2_000),
         (8_000, None, 2_000),
         (20_000, None, 5_000),
@@ -103,11 +98,11 @@ def test_old_outputs_are_chosen_for_pruning(given: list[Output], chosen: list[in
         (168_000, 100, 100),
         (168_000, 0, 0),
         (4_000, 90_000, 90_000),
-    ],
-)
-def test_a_quarter_is_kept_within_bounds(usable: int, preserve: int | None, budget: int) -> None:
-    config = CompactionConfig(preserve_recent_tokens=preserve)
-    assert tail_budget(usable, config) == budget
+    ]
+    for usable, preserve, budget in cases:
+        with subtests.test(usable=usable, preserve=preserve):
+            config = CompactionConfig(preserve_recent_tokens=preserve)
+            assert tail_budget(usable, config) == budget
 
 
 def sizes(text: str) -> list[Size]:
@@ -115,9 +110,8 @@ def sizes(text: str) -> list[Size]:
     return [Size(int(one[1:]) * 100, one[0] == "p") for one in text.split()]
 
 
-@pytest.mark.parametrize(
-    ("given", "turns", "start"),
-    [
+def test_the_tail_is_what_fits_from_the_end(subtests: pytest.Subtests) -> None:
+    cases = [
         # The newest turn fits.
         ("p1 a9 p1 a9", None, 2),
         ("p1 a9 p1 a5 p1 a2", None, 2),
@@ -141,24 +135,21 @@ def sizes(text: str) -> list[Size]:
         ("p9 a9 p1 a1 p1 a1", -1, 6),
         ("p9 a9 p1 a1 p1", 1, 4),
         ("p9 a9 p1 a1 p1", 0, 4),
-    ],
-)
-def test_the_tail_is_what_fits_from_the_end(given: str, turns: int | None, start: int) -> None:
-    assert tail_start(sizes(given), budget=1_000, turns=turns) == start
+    ]
+    for given, turns, start in cases:
+        with subtests.test(given=given, turns=turns):
+            assert tail_start(sizes(given), budget=1_000, turns=turns) == start
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "usable", "vain"),
-    [
+def test_a_compaction_without_gain_was_in_vain(subtests: pytest.Subtests) -> None:
+    cases = [
         (100_000, 95_000, None, False),
         (100_000, 95_001, None, True),
         (100_000, 120_000, None, True),
         (100_000, 10_000, 10_001, False),
         # It has got smaller, but the next answer would be followed by another compaction.
         (100_000, 10_000, 10_000, True),
-    ],
-)
-def test_a_compaction_without_gain_was_in_vain(
-    before: int, after: int, usable: int | None, vain: bool
-) -> None:
-    assert is_in_vain(before, after, usable) is vain
+    ]
+    for before, after, usable, vain in cases:
+        with subtests.test(after=after, usable=usable):
+            assert is_in_vain(before, after, usable) is vain

@@ -94,20 +94,18 @@ async def test_without_a_setting_a_request_waits_for_ever(
     assert request.expires_at is None
 
 
-@pytest.mark.parametrize(
-    "limits",
-    [
+def test_settings_with_senseless_limits_are_refused(subtests: pytest.Subtests) -> None:
+    cases = [
         {"permission_timeout_s": 1},
         {"permission_timeout_s": "soon"},
         {"session_cost": "0"},
         {"session_cost": "-1"},
         {"session_cost": "a lot"},
         {"cost": "5"},
-    ],
-)
-def test_settings_with_senseless_limits_are_refused(limits: dict) -> None:
-    with pytest.raises(Invalid, match="limits"):
-        parse_settings({"limits": limits})
+    ]
+    for limits in cases:
+        with subtests.test(limits=limits), pytest.raises(Invalid, match="limits"):
+            parse_settings({"limits": limits})
 
 
 @pytest.mark.usefixtures("timeout")

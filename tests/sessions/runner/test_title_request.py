@@ -211,9 +211,8 @@ async def test_the_scripted_demo_is_not_asked(
     assert len(requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("answer", "title"),
-    [
+def test_titles_are_cleaned(subtests: pytest.Subtests) -> None:
+    cases = [
         ("A title", "A title"),
         ("\n\n  # A   title\nand more", "A title"),
         ("<think>\nlong\n</think>\n'Quoted'", "Quoted"),
@@ -221,10 +220,10 @@ async def test_the_scripted_demo_is_not_asked(
         ("x" * 100, "x" * 100),
         ("a\x00b", "a\ufffdb"),
         ("", ""),
-    ],
-)
-def test_titles_are_cleaned(answer: str, title: str) -> None:
-    assert clean_title(answer) == title
+    ]
+    for answer, title in cases:
+        with subtests.test(answer=answer):
+            assert clean_title(answer) == title
 
 
 async def test_the_next_model_is_asked_when_one_does_not_answer(

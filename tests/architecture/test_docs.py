@@ -10,7 +10,7 @@ from django.core.management import get_commands
 
 from opencode_web.docs.pages import NAMES
 from opencode_web.lib.markdown import render_document
-from tests.architecture.sources import ROOT, name_of
+from tests.architecture.sources import ROOT
 
 README_LINES = 120
 CONTRIBUTING_LINES = 140
@@ -69,11 +69,10 @@ def test_the_example_lists_every_variable_and_no_other() -> None:
     assert set(_examples()) == set(settings_defaults())
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, value in settings_defaults().items() if value is not None]
-)
-def test_the_example_shows_the_default(name: str) -> None:
-    assert _examples()[name] == settings_defaults()[name]
+def test_the_example_shows_the_default(subtests: pytest.Subtests) -> None:
+    for name in [name for name, value in settings_defaults().items() if value is not None]:
+        with subtests.test(name=name):
+            assert _examples()[name] == settings_defaults()[name]
 
 
 def test_every_variable_of_the_example_is_explained() -> None:
@@ -131,31 +130,38 @@ def _anchors(path: Path) -> set[str]:
     return {one.anchor for one in render_document(path.read_text(), address_of=str).sections}
 
 
-@pytest.mark.parametrize("path", PROSE, ids=name_of)
-def test_every_relative_link_of_a_document_resolves(path: Path) -> None:
-    links = re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)", path.read_text())
-    for target, anchor in links:
-        place = (path.parent / target) if target else path
-        assert place.exists(), target
-        # The server has the pages of docs/ only.
-        assert path.parent != DOCS or place.parent == DOCS, target
-        assert not anchor or anchor in _anchors(place), f"{target}#{anchor}"
+def test_every_relative_link_of_a_document_resolves(subtests: pytest.Subtests) -> None:
+    for path in PROSE:
+        with subtests.test(path=path):
+            links = re.findall(
+                r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)", path.read_text()
+            )
+            for target, anchor in links:
+                place = (path.parent / target) if target else path
+                assert place.exists(), target
+                # The server has the pages of docs/ only.
+                assert path.parent != DOCS or place.parent == DOCS, target
+                assert not anchor or anchor in _anchors(place), f"{target}#{anchor}"
 
 
-@pytest.mark.parametrize("path", PROSE, ids=name_of)
-def test_every_path_that_a_document_names_exists(path: Path) -> None:
-    paths = re.findall(r"`((?:[a-z_.]+/)+[a-z_.]*)`", path.read_text())
-    made_later = tuple(line.strip("/") for line in (ROOT / ".gitignore").read_text().split())
-    named = {one for one in paths if not one.startswith(made_later)} - NO_PATHS
-    assert {one for one in named if not (ROOT / one).exists()} == set()
+def test_every_path_that_a_document_names_exists(subtests: pytest.Subtests) -> None:
+    for path in PROSE:
+        with subtests.test(path=path):
+            paths = re.findall(r"`((?:[a-z_.]+/)+[a-z_.]*)`", path.read_text())
+            made_later = tuple(
+                line.strip("/") for line in (ROOT / ".gitignore").read_text().split()
+            )
+            named = {one for one in paths if not one.startswith(made_later)} - NO_PATHS
+            assert {one for one in named if not (ROOT / one).exists()} == set()
 
 
-@pytest.mark.parametrize("path", PROSE, ids=name_of)
-def test_the_commands_that_a_document_names_exist(path: Path) -> None:
-    targets = set(re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text()))
-    text = path.read_text()
-    assert set(re.findall(r"(?m)(?:`|^)make ([a-z]+)", text)) <= targets
-    assert set(re.findall(r"manage\.py ([a-z_]+)", text)) <= set(get_commands())
+def test_the_commands_that_a_document_names_exist(subtests: pytest.Subtests) -> None:
+    for path in PROSE:
+        with subtests.test(path=path):
+            targets = set(re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text()))
+            text = path.read_text()
+            assert set(re.findall(r"(?m)(?:`|^)make ([a-z]+)", text)) <= targets
+            assert set(re.findall(r"manage\.py ([a-z_]+)", text)) <= set(get_commands())
 
 
 def test_the_readme_leads_to_every_page() -> None:

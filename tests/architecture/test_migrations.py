@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from django.core.management import call_command
 from django.db.migrations.loader import MigrationLoader
 
-from tests.architecture.sources import ROOMS, ROOT, name_of
+from tests.architecture.sources import ROOMS, ROOT
 
 MIGRATIONS = sorted(
     path
@@ -25,6 +23,7 @@ def test_every_app_has_one_last_migration() -> None:
     assert MigrationLoader(None, ignore_no_migrations=True).detect_conflicts() == {}
 
 
-@pytest.mark.parametrize("path", MIGRATIONS, ids=name_of)
-def test_a_migration_has_a_name_that_a_person_gave_it(path: Path) -> None:
-    assert "_auto_" not in path.stem
+def test_a_migration_has_a_name_that_a_person_gave_it(subtests: pytest.Subtests) -> None:
+    for path in MIGRATIONS:
+        with subtests.test(path=path):
+            assert "_auto_" not in path.stem

@@ -53,12 +53,16 @@ def _test_names() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("requirement", REQUIREMENTS)
-def test_every_requirement_is_shown_by_a_test(requirement: str) -> None:
-    names = [name for name in _test_names() if "_feat2_" not in name]
-    assert [name for name in names if f"_{requirement}_" in name]
+def test_every_requirement_is_shown_by_a_test(subtests: pytest.Subtests) -> None:
+    for requirement in REQUIREMENTS:
+        with subtests.test(requirement=requirement):
+            names = [name for name in _test_names() if "_feat2_" not in name]
+            assert [name for name in names if f"_{requirement}_" in name]
 
 
-@pytest.mark.parametrize("requirement", FEAT2)
-def test_every_requirement_of_agents_and_tools_is_shown_by_a_test(requirement: str) -> None:
-    assert [name for name in _test_names() if f"_feat2_{requirement}_" in name]
+def test_every_requirement_of_agents_and_tools_is_shown_by_a_test(
+    subtests: pytest.Subtests,
+) -> None:
+    for requirement in FEAT2:
+        with subtests.test(requirement=requirement):
+            assert [name for name in _test_names() if f"_feat2_{requirement}_" in name]

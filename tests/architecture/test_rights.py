@@ -80,17 +80,18 @@ def answers_of(right: Right) -> list[Answer]:
     return [answer for answer in ANSWERS if pattern.fullmatch(answer.name)]
 
 
-@pytest.mark.parametrize("right", RIGHTS, ids=lambda right: right.id)
-def test_a_right_is_what_the_pages_answer(right: Right) -> None:
-    without = {role for role, has in right.holders() if not has}
-    # What everybody reads who sees the team's work restricts nobody else.
-    restricted = [
-        one
-        for one in answers_of(right)
-        if (one.forbidden if without - {Role.BILLING} else one.refused)
-    ]
-    assert restricted
-    assert {one.name: one.refused for one in restricted if one.refused != without} == {}
+def test_a_right_is_what_the_pages_answer(subtests: pytest.Subtests) -> None:
+    for right in RIGHTS:
+        with subtests.test(right=right):
+            without = {role for role, has in right.holders() if not has}
+            # What everybody reads who sees the team's work restricts nobody else.
+            restricted = [
+                one
+                for one in answers_of(right)
+                if (one.forbidden if without - {Role.BILLING} else one.refused)
+            ]
+            assert restricted
+            assert {one.name: one.refused for one in restricted if one.refused != without} == {}
 
 
 def test_every_page_that_refuses_a_role_belongs_to_one_right() -> None:

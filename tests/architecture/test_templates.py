@@ -172,16 +172,19 @@ def test_style_sheets_stay_within_their_budget() -> None:
     assert sum(len(path.read_text().splitlines()) for path in STYLES) <= MAX_STYLE_LINES
 
 
-@pytest.mark.parametrize("path", STYLES, ids=lambda path: path.name)
-def test_a_style_sheet_keeps_to_the_house_style(path: Path) -> None:
-    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+def test_a_style_sheet_keeps_to_the_house_style(subtests: pytest.Subtests) -> None:
+    for path in STYLES:
+        with subtests.test(path=path):
+            text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
 
-    assert "!important" not in text
-    # Languages from right to left have the same sheets: `inline-start`, not `left`.
-    assert not re.findall(r"-(?:left|right)\b|(?<![-\w])(?:left|right): |: (?:left|right);", text)
-    assert not re.findall(r"(?m)^[^{};:]*#[a-z][^{};]*\{", text), "ids are not for styling"
-    if path.name != "tokens.css":
-        assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl|oklch|light-dark)\(", text)
+            assert "!important" not in text
+            # Languages from right to left have the same sheets: `inline-start`, not `left`.
+            assert not re.findall(
+                r"-(?:left|right)\b|(?<![-\w])(?:left|right): |: (?:left|right);", text
+            )
+            assert not re.findall(r"(?m)^[^{};:]*#[a-z][^{};]*\{", text), "ids are not for styling"
+            if path.name != "tokens.css":
+                assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl|oklch|light-dark)\(", text)
 
 
 def test_every_variable_of_a_style_sheet_is_a_token() -> None:
@@ -226,16 +229,19 @@ def test_hand_written_scripts_stay_within_their_budget() -> None:
     assert sum(len(text.encode()) for text in texts.values()) <= MAX_SCRIPT_BYTES
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
-def test_a_script_imports_only_its_neighbours_and_hangs_on_data_attributes(path: Path) -> None:
-    text = path.read_text()
+def test_a_script_imports_only_its_neighbours_and_hangs_on_data_attributes(
+    subtests: pytest.Subtests,
+) -> None:
+    for path in SCRIPTS:
+        with subtests.test(path=path):
+            text = path.read_text()
 
-    for name in re.findall(r"(?:from\s+|import\s+|import\()\"([^\"]+)\"", text):
-        assert name.startswith("./")
-        assert (path.parent / name).is_file()
-    assert "eval(" not in text
-    assert "new Function" not in text
-    assert ".innerHTML" not in text
+            for name in re.findall(r"(?:from\s+|import\s+|import\()\"([^\"]+)\"", text):
+                assert name.startswith("./")
+                assert (path.parent / name).is_file()
+            assert "eval(" not in text
+            assert "new Function" not in text
+            assert ".innerHTML" not in text
 
 
 def test_every_icon_is_in_the_sprite() -> None:

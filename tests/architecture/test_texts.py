@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
-from tests.architecture.test_templates import BLOCK, COMMENT, TEMPLATES, VALUE, name_of
+from tests.architecture.test_templates import BLOCK, COMMENT, TEMPLATES, VALUE
 
 TRANSLATED = re.compile(
     r"\{% blocktranslate .*?\{% endblocktranslate %\}|\{% blocktranslate %\}.*?"
@@ -68,13 +67,16 @@ def untranslated(text: str) -> list[str]:
     return finder.found
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=name_of)
-def test_every_text_of_a_template_can_be_translated(path: Path) -> None:
-    text = path.read_text()
-    handed = re.findall(r"\{% include [^%]*?\b(?:text|action|label|title)=\"([^\"]+)\"", text)
+def test_every_text_of_a_template_can_be_translated(subtests: pytest.Subtests) -> None:
+    for path in TEMPLATES:
+        with subtests.test(path=path):
+            text = path.read_text()
+            handed = re.findall(
+                r"\{% include [^%]*?\b(?:text|action|label|title)=\"([^\"]+)\"", text
+            )
 
-    assert untranslated(text) == []
-    assert handed == []
+            assert untranslated(text) == []
+            assert handed == []
 
 
 def test_it_finds_what_cannot() -> None:

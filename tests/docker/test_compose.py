@@ -42,14 +42,15 @@ def test_our_services_are_one_image_with_settings_that_exist(name: str) -> None:
     assert service["environment"]["OPENCODE_WEB_DATA"] == "/data"
 
 
-@pytest.mark.parametrize("name", [*OURS, "postgres", "redis"])
-def test_every_service_comes_back_and_waits_for_what_it_needs(name: str) -> None:
-    service = SERVICES[name]
-    assert service["restart"] == "unless-stopped"
-    for needed, how in service.get("depends_on", {}).items():
-        assert how == {"condition": "service_healthy"}
-        # The image of web has a check of its own.
-        assert needed == "web" or "test" in SERVICES[needed]["healthcheck"]
+def test_every_service_comes_back_and_waits_for_what_it_needs(subtests: pytest.Subtests) -> None:
+    for name in [*OURS, "postgres", "redis"]:
+        with subtests.test(name=name):
+            service = SERVICES[name]
+            assert service["restart"] == "unless-stopped"
+            for needed, how in service.get("depends_on", {}).items():
+                assert how == {"condition": "service_healthy"}
+                # The image of web has a check of its own.
+                assert needed == "web" or "test" in SERVICES[needed]["healthcheck"]
 
 
 def test_no_secret_is_written_down() -> None:

@@ -40,19 +40,18 @@ def desk(alice: User) -> Client:
     return client
 
 
-@pytest.mark.parametrize(
-    ("user_agent", "browser", "system"),
-    [
+def test_a_browser_is_named(subtests: pytest.Subtests) -> None:
+    cases = [
         (FIREFOX, "Firefox", "Linux"),
         (SAFARI, "Safari", "iOS"),
         (EDGE, "Edge", "Windows"),
         (EDGE.removesuffix(" Edg/142.0.0.0"), "Chrome", "Windows"),
         ("curl/8.5.0", "", ""),
         ("", "", ""),
-    ],
-)
-def test_a_browser_is_named(user_agent: str, browser: str, system: str) -> None:
-    assert (browser_of(user_agent), system_of(user_agent)) == (browser, system)
+    ]
+    for user_agent, browser, system in cases:
+        with subtests.test(user_agent=user_agent):
+            assert (browser_of(user_agent), system_of(user_agent)) == (browser, system)
 
 
 def test_both_browsers_are_listed_and_which_is_in_hand(phone: Client, desk: Client) -> None:

@@ -21,9 +21,8 @@ HTMX = {"HTTP_HX_REQUEST": "true"}
 URL = "/me/shortcuts"
 
 
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [
+def test_keys_have_one_form(subtests: pytest.Subtests) -> None:
+    cases = [
         ("n", "n"),
         (" g  h ", "g h"),
         ("Y", "Shift+y"),
@@ -36,24 +35,22 @@ URL = "/me/shortcuts"
         ("Ctrl+Plus", "Mod+Plus"),
         ("ö", "ö"),
         ("", ""),
-    ],
-)
-def test_keys_have_one_form(text: str, keys: str) -> None:
-    assert parse_keys(text) == keys
+    ]
+    for text, keys in cases:
+        with subtests.test(text=text):
+            assert parse_keys(text) == keys
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_keys_that_cannot_be_bound_are_refused(subtests: pytest.Subtests) -> None:
+    cases = [
         *("Mod+t", "Ctrl+n", "Cmd+w", "Mod+Shift+t"),
         *("Ctrl+c", "Ctrl+v", "Ctrl+z"),
         *("Enter", "Space", "Escape", "Tab"),
         *("a b c", "Hyper+x", "Nonsense", "<script>", "Shift+", "+"),
-    ],
-)
-def test_keys_that_cannot_be_bound_are_refused(text: str) -> None:
-    with pytest.raises(Invalid):
-        parse_keys(text)
+    ]
+    for text in cases:
+        with subtests.test(text=text), pytest.raises(Invalid):
+            parse_keys(text)
 
 
 def test_no_two_shortcuts_begin_with_the_same_keys() -> None:

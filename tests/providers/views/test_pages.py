@@ -40,36 +40,48 @@ def address(name: str) -> str:
     return url(name, "" if name in {*GETS[:4], "own_accounts"} else "own")
 
 
-@pytest.mark.parametrize("name", GETS)
 @pytest.mark.parametrize(
     ("person", "status"),
     [("alice", 200), ("adam", 200), ("bob", 403), ("vera", 403), ("charlie", 404), (None, 302)],
 )
 def test_only_admins_open_what_changes_providers(
-    name: str, person: str | None, status: int, team: Team, client_for: ClientFor, request: Any
+    person: str | None,
+    status: int,
+    team: Team,
+    client_for: ClientFor,
+    request: Any,
+    subtests: pytest.Subtests,
 ) -> None:
     make_provider(team)
-    user = request.getfixturevalue(person) if person else None
-    expected = 200 if name == "models" and status == 403 else status
-    assert client_for(user).get(address(name)).status_code == expected
+    client = client_for(request.getfixturevalue(person) if person else None)
+    for name in GETS:
+        with subtests.test(name=name):
+            expected = 200 if name == "models" and status == 403 else status
+            assert client.get(address(name)).status_code == expected
 
 
-@pytest.mark.parametrize("name", POSTS)
 @pytest.mark.parametrize(
     ("person", "status"), [("bob", 403), ("vera", 403), ("charlie", 404), (None, 302)]
 )
 def test_only_admins_change_providers(
-    name: str, person: str | None, status: int, team: Team, client_for: ClientFor, request: Any
+    person: str | None,
+    status: int,
+    team: Team,
+    client_for: ClientFor,
+    request: Any,
+    subtests: pytest.Subtests,
 ) -> None:
     row = make_provider(team, key=KEY)
-    user = request.getfixturevalue(person) if person else None
+    client = client_for(request.getfixturevalue(person) if person else None)
     entries = AuditEntry.objects.count()
-    response = client_for(user).post(address(name), {"enabled": "0", "key": "new-long-key-1234"})
-    assert response.status_code == status
-    row.refresh_from_db()
-    assert row.enabled
-    assert pick_credential(row).key.reveal() == KEY
-    assert AuditEntry.objects.count() == entries
+    for name in POSTS:
+        with subtests.test(name=name):
+            response = client.post(address(name), {"enabled": "0", "key": "new-long-key-1234"})
+            assert response.status_code == status
+            row.refresh_from_db()
+            assert row.enabled
+            assert pick_credential(row).key.reveal() == KEY
+            assert AuditEntry.objects.count() == entries
 
 
 def test_another_teams_provider_is_not_found(team: Team, admin: Client, charlie: User) -> None:

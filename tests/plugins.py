@@ -42,6 +42,8 @@ def pytest_configure() -> None:
     keep_ignored_signals()
     # Whoever runs the tests there can still stop them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # What is imported and collected stays, and to look for garbage among it is a tenth of that.
+    gc.set_threshold(100_000, 50, 100)
 
 
 def _declared_s(item: pytest.Item) -> float:
@@ -73,7 +75,6 @@ def pytest_collection_finish() -> None:
     # sixth of the processor's time of the tests that have no browser.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
 
 
 def _skipped_groups(config: pytest.Config) -> Counter[tuple[str, str]]:

@@ -1,4 +1,7 @@
-"""The vendors' own SDKs on what is sent to them: their types of a request, and nothing beside."""
+"""The vendors' own SDKs on what is sent to them: their types of a request, and nothing beside.
+
+Each is imported by who is judged by it: together they take seconds, of every process of a run.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,9 @@ import types
 from collections.abc import Collection
 from typing import Any, get_type_hints
 
-import botocore.session  # type: ignore[import-untyped]
-from anthropic.types import message_create_params
-from botocore.validate import ParamValidator  # type: ignore[import-untyped]
-from google.genai import types as google
-from openai.types.chat import completion_create_params
-from openai.types.responses import response_create_params
 from pydantic import TypeAdapter
 
 Json = dict[str, Any]
-_CHAT = completion_create_params.CompletionCreateParamsStreaming
-_RESPONSES = response_create_params.ResponseCreateParamsStreaming
-_MESSAGES = message_create_params.MessageCreateParamsStreaming
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 # Of older models, which this SDK has forgotten.
 _SAMPLING = {"temperature", "top_p", "top_k"}
@@ -25,35 +19,48 @@ _DEFAULTS: dict[str, Json] = {
     "input_image": {"detail": "auto"},
     "output_text": {"annotations": []},
 }
-_GEMINI: dict[str, Any] = {
-    "contents": list[google.Content],
-    "systemInstruction": google.Content,
-    "tools": list[google.Tool],
-    "toolConfig": google.ToolConfig,
-    "generationConfig": google.GenerationConfig,
-}
 
 
 def judge_chat(body: Json) -> None:
     """Raises: AssertionError, ValidationError; as all here."""
-    _judge(body, _CHAT)
+    from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
+
+    _judge(body, CompletionCreateParamsStreaming)
 
 
 def judge_responses(body: Json) -> None:
-    _judge({**body, "input": [_filled(one) for one in body["input"]]}, _RESPONSES)
+    from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
+
+    filled = [_filled(one) for one in body["input"]]
+    _judge({**body, "input": filled}, ResponseCreateParamsStreaming)
 
 
 def judge_messages(body: Json) -> None:
-    _judge({name: one for name, one in body.items() if name not in _SAMPLING}, _MESSAGES)
+    from anthropic.types.message_create_params import MessageCreateParamsStreaming
+
+    kept = {name: one for name, one in body.items() if name not in _SAMPLING}
+    _judge(kept, MessageCreateParamsStreaming)
 
 
 def judge_gemini(body: Json) -> None:
-    _demand_known(body, _GEMINI)
+    from google.genai import types as google
+
+    known = {
+        "contents": list[google.Content],
+        "systemInstruction": google.Content,
+        "tools": list[google.Tool],
+        "toolConfig": google.ToolConfig,
+        "generationConfig": google.GenerationConfig,
+    }
+    _demand_known(body, known)
     for name, value in body.items():
-        _adapter(_GEMINI[name]).validate_python(value)
+        _adapter(known[name]).validate_python(value)
 
 
 def judge_converse(body: Json) -> None:
+    import botocore.session  # type: ignore[import-untyped]
+    from botocore.validate import ParamValidator  # type: ignore[import-untyped]
+
     service = botocore.session.get_session().get_service_model("bedrock-runtime")
     shape = service.operation_model("ConverseStream").input_shape
     report = ParamValidator().validate({**body, "modelId": "m"}, shape)

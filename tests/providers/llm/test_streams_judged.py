@@ -4,13 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import anthropic
 import botocore.session  # type: ignore[import-untyped]
 import openai
 import pytest
-from anthropic.types import RawMessageStreamEvent
-from google import genai
-from google.genai import types as google
 from openai.types.responses import ResponseStreamEvent
 from pydantic import TypeAdapter
 
@@ -20,6 +16,8 @@ from tests.providers.llm import servers_messages as messages
 from tests.providers.llm import servers_responses as responses
 from tests.providers.replies import Call, Reply
 from tests.providers.servers import AnthropicServer, OpenAIServer, ResponsesServer
+
+# The SDKs of Anthropic and Google take a second to import: only the tests of them do.
 
 KEY = "key-0123456789"
 THOUGHT = Reply(
@@ -93,8 +91,10 @@ def test_the_sdk_of_anthropic_reads_the_played_messages() -> None:
 
 
 def test_the_sdk_of_google_reads_the_played_gemini() -> None:
+    from google import genai
+
     with GeminiServer([THOUGHT]) as server:
-        place = google.HttpOptions(base_url=server.base_url.removesuffix("/v1"))
+        place = genai.types.HttpOptions(base_url=server.base_url.removesuffix("/v1"))
         with genai.Client(api_key=KEY, http_options=place) as client:
             chunks = list(client.models.generate_content_stream(model="m", contents="Hello"))
     parts = [part for chunk in chunks for part in _parts(chunk)]
@@ -130,6 +130,8 @@ def test_botocore_reads_the_played_converse() -> None:
 
 
 def test_the_sdk_of_anthropic_knows_every_frame_of_the_strict_server() -> None:
+    from anthropic.types import RawMessageStreamEvent
+
     blocks = (
         messages.thinking("Hm.", "sig-1"),
         messages.redacted("red-1"),
@@ -154,6 +156,8 @@ def test_the_sdk_of_openai_knows_every_frame_of_the_strict_server() -> None:
 
 
 def test_the_sdk_of_google_knows_every_chunk_of_the_strict_server() -> None:
+    from google.genai import types as google
+
     call = {"functionCall": {"name": "read", "args": {"path": "a"}}, "thoughtSignature": "c2ln"}
     chunk = gemini.chunk({"text": "Hm.", "thought": True}, call, finish="STOP")
     google.GenerateContentResponse.model_validate(chunk)
@@ -165,13 +169,15 @@ def _openai(address: str) -> openai.OpenAI:
     )
 
 
-def _anthropic(server: Any) -> anthropic.Anthropic:
+def _anthropic(server: Any) -> Any:
+    import anthropic
+
     address = server.base_url.removesuffix("/v1")
     return anthropic.Anthropic(
         base_url=address, api_key=KEY, max_retries=0, _strict_response_validation=True
     )
 
 
-def _parts(chunk: google.GenerateContentResponse) -> Iterator[google.Part]:
+def _parts(chunk: Any) -> Iterator[Any]:
     for candidate in chunk.candidates or ():
         yield from (candidate.content and candidate.content.parts) or ()

@@ -48,7 +48,7 @@ def sealed(tmp_path: Path) -> Iterator[Installation]:
     (tmp_path / "guard").mkdir()
     (tmp_path / "guard" / "sitecustomize.py").write_text(GUARD)
     env = {
-        **{name: value for name, value in os.environ.items() if not name.endswith("_URL")},
+        **{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ},
         "OPENCODE_WEB_DATA": str(tmp_path / "data"),
         "ALLOWED_PRIVATE_ADDRESSES": "127.0.0.1",
         "PYTHONPATH": str(tmp_path / "guard"),

@@ -26,6 +26,8 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # No page lives long enough to earn back what its scripts cost to optimise.
+    "--js-flags=--no-opt --no-maglev",
 )
 
 

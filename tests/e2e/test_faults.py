@@ -15,7 +15,7 @@ from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script, wait_for
 
 pytestmark = in_chromium
-KILLS = 8
+KILLS = 4
 
 
 @pytest.fixture

@@ -26,23 +26,33 @@ ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct-horse-battery"
 # Seconds when nothing else runs; a machine with many others on it takes a minute.
 START_S = 200
-# Makes a person, a team and a project for each line that it reads. One process does it for all
-# tests, because it takes longer to start than to do this.
-_BOOTSTRAP = """
-import io, json, sys
-from django.core.management import call_command
+# Runs what comes, a line for each, with the settings of the server. One process does it for all
+# tests, because it takes longer to start than to do most of it.
+_PYTHON = """
+import json, sys
 from django.db import connection
-from django.test import Client
-from teams.models import User
 
 for line in sys.stdin:
-    said, person = io.StringIO(), json.loads(line)
-    call_command("bootstrap", **person, team="Till team", json=True, stdout=said)
-    browser = Client()
-    browser.force_login(User.objects.get(email=person["email"]))
-    cookie = browser.session.session_key
+    names = {"result": None}
+    exec(json.loads(line), names)
     connection.close()
-    print(json.dumps({**json.loads(said.getvalue()), "cookie": cookie}), flush=True)
+    print(json.dumps(names["result"]), flush=True)
+"""
+_BOOTSTRAP = """
+import io, json
+from django.core.management import call_command
+said = io.StringIO()
+call_command(
+    "bootstrap", email={email!r}, password={password!r}, team={team!r}, json=True, stdout=said
+)
+result = json.loads(said.getvalue())
+"""
+_SIGN_IN = """
+from django.test import Client
+from teams.models import User
+browser = Client()
+browser.force_login(User.objects.get(email={email!r}))
+result = browser.session.session_key
 """
 
 
@@ -72,7 +82,7 @@ class Installation:
     env: dict[str, str]
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[str] | None = None
-    bootstraps: subprocess.Popen[str] | None = None
+    python: subprocess.Popen[str] | None = None
     output: str = ""
     email: str = ""
     team: str = ""
@@ -145,22 +155,33 @@ class Installation:
         """Make a person, a team and a project. Whoever was there before is nothing to them."""
         self.teams += 1
         self.email = f"ada@team-{self.teams}.example.com"
-        if self.bootstraps is None:
-            self.bootstraps = subprocess.Popen(
-                [sys.executable, "manage.py", "shell", "--no-imports", "-c", _BOOTSTRAP],
+        made = self.have_person(self.email, "Till team")
+        self.team, self.project, self.token = made["team"], made["project"], made["token"]
+        self.cookie = self.sign_in(self.email)
+
+    def have_person(self, email: str, team: str) -> dict[str, str]:
+        """Make a person with a team. Returns: what the command says."""
+        return dict(self.run(_BOOTSTRAP.format(email=email, password=PASSWORD, team=team)))
+
+    def sign_in(self, email: str) -> str:
+        """Returns: the key of a new session in a browser. No password is hashed for it."""
+        return str(self.run(_SIGN_IN.format(email=email)))
+
+    def run(self, code: str) -> Any:
+        """Run Python beside the server. Returns: what it leaves as `result`."""
+        if self.python is None:
+            self.python = subprocess.Popen(
+                [sys.executable, "manage.py", "shell", "--no-imports", "-c", _PYTHON],
                 cwd=ROOT,
                 env=self.env,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
             )
-        assert self.bootstraps.stdin is not None
-        assert self.bootstraps.stdout is not None
-        person = {"email": self.email, "password": PASSWORD}
-        print(json.dumps(person), file=self.bootstraps.stdin, flush=True)
-        made = json.loads(self.bootstraps.stdout.readline())
-        self.team, self.project, self.token = made["team"], made["project"], made["token"]
-        self.cookie = made["cookie"]
+        assert self.python.stdin is not None
+        assert self.python.stdout is not None
+        print(json.dumps(code), file=self.python.stdin, flush=True)
+        return json.loads(self.python.stdout.readline())
 
     def client(self, **more: Any) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.token}"}
@@ -224,8 +245,8 @@ class Installation:
 
     def close(self) -> None:
         self.stop()
-        if self.bootstraps is not None:
-            self.bootstraps.communicate()
+        if self.python is not None:
+            self.python.communicate()
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def test_a_due_prompt_runs_by_itself_and_a_webhook_tells_of_its_end(server: Inst
         given = {"name": "Nightly", "prompt": "Say hello.", "cron": "0 3 1 1 *"}
         schedule = client.post("/schedule", json={**given, "model": "demo/inline"}).json()
 
-        server.manage("shell", "--no-imports", "-c", _MAKE_DUE.format(id=schedule["id"]))
+        server.run(_MAKE_DUE.format(id=schedule["id"]))
         runs = f"/schedule/{schedule['id']}/run"
         run = wait_for(
             lambda: [one for one in client.get(runs).json() if one["state"] == "done"], seconds=60

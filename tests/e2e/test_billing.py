@@ -139,7 +139,7 @@ def test_fr_02_a_warning_stands_until_it_is_put_away_and_is_kept(
     expect(ada.locator("#budget-notices")).to_have_count(0)
     with server.client() as client:
         client.put("/budget", json={"team": 10, "each": 8.5}).raise_for_status()
-    server.manage("shell", "-c", _SPEND.format(team=server.team, teams=server.teams))
+    server.run(_SPEND.format(team=server.team, teams=server.teams))
     ada.goto(home)
     expect(ada.locator("#budget-notices form")).to_have_count(2)
     look(ada, "budget-notices-home")

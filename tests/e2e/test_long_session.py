@@ -44,7 +44,7 @@ def client(server: Installation) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def session(server: Installation, client: httpx.Client) -> str:
     made = new_session(client)
-    server.manage("shell", "--no-imports", "-c", _SEED.format(session=made, messages=MESSAGES))
+    server.run(_SEED.format(session=made, messages=MESSAGES))
     return made
 
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.browser import in_chromium, signed_in_as
-from tests.e2e.installation import PASSWORD, Installation
+from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
 pytestmark = in_chromium
@@ -33,8 +33,7 @@ _NEXT_MS = 6_000
 @pytest.fixture(scope="module")
 def operator(server: Installation, signed_in: BrowserContext) -> Iterator[BrowserContext]:
     assert signed_in.browser is not None
-    person = ("--email", _OPERATOR, "--name", "Root", "--password", PASSWORD)
-    server.manage("bootstrap", *person, "--team", "Operators", "--json")
+    server.have_person(_OPERATOR, "Operators")
     with signed_in_as(signed_in.browser, server, _OPERATOR) as context:
         yield context
 
@@ -78,7 +77,7 @@ def test_the_console_asks_for_nothing_while_nobody_sees_it(
 def test_an_operator_finds_a_stuck_turn_and_stops_it(
     server: Installation, signed_in: BrowserContext, operator: BrowserContext, held: str
 ) -> None:
-    server.manage("shell", "-c", _MINUTES_AGO.format(held))
+    server.run(_MINUTES_AGO.format(held))
     member = signed_in.new_page()
     member.goto(f"{server.url}/t/{server.team}/s/{held}")
     # A page that was opened only now knows, too.

@@ -25,7 +25,7 @@ add_member(Team.objects.get(pk={team!r}), make_user({email!r}, password={passwor
 @pytest.fixture(scope="module")
 def bobs(server: Installation, signed_in: BrowserContext) -> Iterator[BrowserContext]:
     email = f"bob@team-{server.teams}.example.com"
-    server.manage("shell", "-c", _ADD.format(team=server.team, email=email, password=PASSWORD))
+    server.run(_ADD.format(team=server.team, email=email, password=PASSWORD))
     assert signed_in.browser is not None
     with signed_in_as(signed_in.browser, server, email) as context:
         yield context

@@ -90,7 +90,7 @@ async def test_memory_of_all_processes_together_is_bounded(box: Box, text: str) 
     ended = await box.run(text)
     assert ended.stopped == MEMORY, box.output
     assert not ended.timed_out
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 45  # they would take a minute
 
 
 async def test_shared_pages_count_once(box: Box) -> None:
@@ -108,11 +108,11 @@ async def test_shared_pages_count_once(box: Box) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("bomb() { bomb | bomb & }; bomb; sleep 20", id="fork bomb"),
-        pytest.param("while true; do setsid sleep 20 & done", id="endless sleepers"),
+        pytest.param("bomb() { bomb | bomb & }; bomb; sleep 60", id="fork bomb"),
+        pytest.param("while true; do setsid sleep 60 & done", id="endless sleepers"),
         pytest.param(
             "python3 -c 'import threading, time\n"
-            "for i in range(200): threading.Thread(target=time.sleep, args=(20,)).start()'",
+            "for i in range(200): threading.Thread(target=time.sleep, args=(60,)).start()'",
             id="threads",
         ),
     ],
@@ -120,11 +120,11 @@ async def test_shared_pages_count_once(box: Box) -> None:
 async def test_processes_are_bounded(box: Box, text: str) -> None:
     if not BOUND_BY_KERNEL:
         # A slow watchdog would cost this machine all its process numbers.
-        text = "for i in $(seq 900); do sleep 20 & done; wait"
+        text = "for i in $(seq 900); do sleep 60 & done; wait"
     started = time.monotonic()
     ended = await box.run(text)
     assert ended.stopped == "started more than 60 processes and threads"
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 45  # they would take a minute
 
 
 async def test_the_kernel_holds_processes_when_nobody_looks(

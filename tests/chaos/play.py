@@ -22,6 +22,7 @@ from tests.chaos.worktrees import (
     complaints_about_worktree,
     files_of,
     has_job,
+    is_ready,
 )
 
 REACH_S = 45
@@ -94,8 +95,9 @@ class Player:
 
         Returns: when the fault struck, and what is wrong.
         """
-        if not _until(lambda: _is_settled(session), SETTLE_S):
-            return None, ["its turn does not end"]
+        # Another seed's fault may have ended the turn while its worktree was being made.
+        if not _until(lambda: _is_settled(session) and is_ready(session), SETTLE_S):
+            return None, ["its turn does not end, or its worktree is not made"]
         before = files_of(session)
         self._arm(session)
         if self._scenario.then == "drop":

@@ -16,6 +16,10 @@ def files_of(session_id: str) -> dict[str, str]:
     return {name: (folder / name).read_text() for name in _NAMES if (folder / name).exists()}
 
 
+def is_ready(session_id: str) -> bool:
+    return Checkout.objects.get(pk=session_id).state == Checkout.State.READY
+
+
 def has_job(session_id: str) -> bool:
     return bool(Checkout.objects.get(pk=session_id).job)
 

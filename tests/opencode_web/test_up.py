@@ -92,24 +92,32 @@ def test_the_first_start_makes_an_owner_and_the_second_keeps_everything(tmp_path
         assert processes_of_session(server.process.pid) == []
 
 
-def test_static_files_with_a_hashed_name_are_immutable(tmp_path: Path) -> None:
-    with UpServer(up_to_date(tmp_path / "data")) as server:
-        page = httpx.get(f"http://127.0.0.1:{server.port}/login")
-        style = re.search(r'href="(/static/css/tokens\.[0-9a-f]{12}\.css)"', page.text)
-        assert style
-        answer = httpx.get(f"http://127.0.0.1:{server.port}{style[1]}")
-        assert answer.status_code == 200
-        assert "immutable" in answer.headers["cache-control"]
-        assert answer.headers["content-type"].startswith("text/css")
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("up") / "data"
 
 
-def test_only_one_server_runs_on_a_data_folder(tmp_path: Path) -> None:
-    env = up_to_date(tmp_path / "data")
-    with UpServer(env) as server:
-        second = manage("up", "--port", str(free_port()), env=env)
-        assert second.returncode == 1
-        assert f"Another server (process {server.process.pid}) already runs" in second.stderr
-        assert server.process.poll() is None
+@pytest.fixture(scope="module")
+def running(data: Path) -> Iterator[UpServer]:
+    with UpServer(up_to_date(data)) as server:
+        yield server
+
+
+def test_static_files_with_a_hashed_name_are_immutable(running: UpServer) -> None:
+    page = httpx.get(f"http://127.0.0.1:{running.port}/login")
+    style = re.search(r'href="(/static/css/tokens\.[0-9a-f]{12}\.css)"', page.text)
+    assert style
+    answer = httpx.get(f"http://127.0.0.1:{running.port}{style[1]}")
+    assert answer.status_code == 200
+    assert "immutable" in answer.headers["cache-control"]
+    assert answer.headers["content-type"].startswith("text/css")
+
+
+def test_only_one_server_runs_on_a_data_folder(running: UpServer, data: Path) -> None:
+    second = manage("up", "--port", str(free_port()), env=environment(data))
+    assert second.returncode == 1
+    assert f"Another server (process {running.process.pid}) already runs" in second.stderr
+    assert running.process.poll() is None
 
 
 def test_a_busy_port_is_told_in_one_sentence(tmp_path: Path) -> None:

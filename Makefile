@@ -24,7 +24,7 @@ run: $(BIN)/opencode-web ## Install what is missing, migrate and start the serve
 	@exec $(BIN)/python manage.py up
 
 # The tests stay compiled whatever the caller's shell says: otherwise each process compiles all of
-# them. Warnings are errors without Python's development mode, which costs a tenth: CI has it on once.
+# them. Warnings are errors without Python's development mode, which costs a tenth.
 test: $(VENV)/.installed-dev ## Run the tests; ARGS="-k name" picks some
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 

@@ -20,7 +20,7 @@ from opencode_web.lib.importing import without_collections
 from opencode_web.web import WebServer, kill_children
 
 # The worker imports much; whoever waits for the first page goes first.
-_WORKER_DELAY_S = 0.25
+_WORKER_DELAY_S = 0.1
 
 
 def serve(host: str, port: int, *, ready: Callable[[], None]) -> str:

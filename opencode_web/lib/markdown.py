@@ -2,7 +2,7 @@
 
 `render_markdown` is for text of models and people, `render_document` for the server's own pages.
 
-markdown-it is imported with the first text: its regular expressions take a tenth of a second, which
+The parser is imported with the first text: its regular expressions take a tenth of a second, which
 a start does not wait for.
 """
 
@@ -12,20 +12,11 @@ import importlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nh3
-from django.utils.html import escape, format_html
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-
-from opencode_web.lib.highlight import highlight, lexer_named
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.renderer import RendererHTML
-    from markdown_it.rules_core import StateCore
-    from markdown_it.token import Token
 
 # Longer text is shown as it is.
 MAX_CHARS = 200_000
@@ -88,7 +79,7 @@ def render_document(text: str, *, address_of: Callable[[str], str]) -> Document:
     return Document(_sanitise(html, _PAGE_TAGS, _PAGE_ATTRIBUTES), sections)
 
 
-def _divide(tokens: Sequence[Token]) -> tuple[Section, ...]:
+def _divide(tokens: Sequence[Any]) -> tuple[Section, ...]:
     """Give each heading its id. Returns: the sections that the headings begin."""
     found: list[tuple[int, str, str, list[str]]] = []
     anchors: set[str] = set()
@@ -105,9 +96,9 @@ def _divide(tokens: Sequence[Token]) -> tuple[Section, ...]:
     )
 
 
-def _plain(token: Token) -> str:
+def _plain(token: Any) -> str:  # markdown_it.token.Token
     if not token.children:
-        return token.content
+        return str(token.content)
     return "".join(" " if "break" in one.type else one.content for one in token.children)
 
 
@@ -160,61 +151,5 @@ def _sanitise(html: str, tags: set[str], attributes: dict[str, set[str]]) -> Saf
     )
 
 
-@cache
-def _parser(*, is_page: bool = False) -> MarkdownIt:
-    kind: type[MarkdownIt] = importlib.import_module("markdown_it").MarkdownIt
-    parser = kind("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    if not is_page:
-        parser.core.ruler.push("demote_headings", _demote_headings)
-    parser.add_render_rule("fence", _render_code)
-    parser.add_render_rule("code_block", _render_code)
-    parser.add_render_rule("image", _render_image)
-    parser.add_render_rule("link_open", _render_link)
-    parser.add_render_rule("table_open", _render_table)
-    return parser
-
-
-def _demote_headings(state: StateCore) -> None:
-    # The page has its own h1 and h2.
-    for token in state.tokens:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
-
-
-def _render_code(
-    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
-) -> str:
-    token = tokens[index]
-    language = token.info.strip().partition(" ")[0]
-    code = highlight(token.content.removesuffix("\n"), lexer_named(language) if language else None)
-    return str(
-        format_html('<pre tabindex="0"><code data-language="{}">{}</code></pre>\n', language, code)
-    )
-
-
-def _render_image(
-    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
-) -> str:
-    # A picture from elsewhere would tell its server who reads this, and carry data out.
-    token = tokens[index]
-    source = str(token.attrGet("src") or "")
-    name = token.content or source
-    if not source.startswith(("http://", "https://")):
-        return escape(name)
-    return str(format_html('<a href="{}" target="_blank">{}</a>', source, name))
-
-
-def _render_link(
-    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
-) -> str:
-    if not tokens[index].meta.get("stays"):
-        tokens[index].attrSet("target", "_blank")
-    return self.renderToken(tokens, index, options, env)
-
-
-def _render_table(
-    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
-) -> str:
-    # A wide one scrolls, and the keyboard has to reach it for that, as with code.
-    tokens[index].attrSet("tabindex", "0")
-    return self.renderToken(tokens, index, options, env)
+def _parser(*, is_page: bool = False) -> Any:  # markdown_it.MarkdownIt
+    return importlib.import_module("opencode_web.lib.markdown_parser").parser(is_page=is_page)

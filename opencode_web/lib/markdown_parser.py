@@ -1,0 +1,75 @@
+"""The parser of `markdown`, and how its tokens become HTML. What comes out is sanitised there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from django.utils.html import escape, format_html
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from opencode_web.lib.highlight import highlight, lexer_named
+
+
+@cache
+def parser(*, is_page: bool) -> MarkdownIt:
+    """Returns: the parser for a page of the server, or for text in one of its pages."""
+    made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    if not is_page:
+        made.core.ruler.push("demote_headings", _demote_headings)
+    made.add_render_rule("fence", _render_code)
+    made.add_render_rule("code_block", _render_code)
+    made.add_render_rule("image", _render_image)
+    made.add_render_rule("link_open", _render_link)
+    made.add_render_rule("table_open", _render_table)
+    return made
+
+
+def _demote_headings(state: StateCore) -> None:
+    # The page has its own h1 and h2.
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+
+
+def _render_code(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    token = tokens[index]
+    language = token.info.strip().partition(" ")[0]
+    code = highlight(token.content.removesuffix("\n"), lexer_named(language) if language else None)
+    return str(
+        format_html('<pre tabindex="0"><code data-language="{}">{}</code></pre>\n', language, code)
+    )
+
+
+def _render_image(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    # A picture from elsewhere would tell its server who reads this, and carry data out.
+    token = tokens[index]
+    source = str(token.attrGet("src") or "")
+    name = token.content or source
+    if not source.startswith(("http://", "https://")):
+        return escape(name)
+    return str(format_html('<a href="{}" target="_blank">{}</a>', source, name))
+
+
+def _render_link(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    if not tokens[index].meta.get("stays"):
+        tokens[index].attrSet("target", "_blank")
+    return self.renderToken(tokens, index, options, env)
+
+
+def _render_table(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    # A wide one scrolls, and the keyboard has to reach it for that, as with code.
+    tokens[index].attrSet("tabindex", "0")
+    return self.renderToken(tokens, index, options, env)

@@ -104,9 +104,7 @@ def commit_revert(access: SessionAccess) -> Session:
     Raises: SessionBusy.
     """
     session = lock_at_rest(access)
-    events = removal_events(session)
-    if events:
-        append(session, events)
+    append(session, removal_events(session))
     return session
 
 

@@ -82,8 +82,7 @@ def advance(
     Raises: LeaseLost.
     """
     session = lock_session(lease.session_id, token=lease.token)
-    if events:
-        append(session, events)
+    append(session, events)
     if counted:
         release_turn(session)
     return _decide(session, lease, held=held, leaves=leaves)
@@ -103,8 +102,7 @@ def settle_cancelled(lease: Lease, events: Sequence[SessionEvent] = ()) -> bool:
     if session.run.stop_requested_at is None or session.run.restore:
         hand_over(session, lease)
         return False
-    if events:
-        append(session, events)
+    append(session, events)
     stop(session, lease)
     return True
 

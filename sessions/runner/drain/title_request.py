@@ -229,8 +229,7 @@ def _settle(session_id: str, task: _Task, answer: _Answer) -> str:
     title = clean_title(answer.text)
     if title and session.title == task.provisional:
         events.append(SessionUpdated(title=title))
-    if events:
-        append(session, events)
+    append(session, events)
     return "completed" if session.title == title else "kept"
 
 

@@ -47,8 +47,7 @@ def expire_requests(session: Session) -> None:
         *(PermissionReplied(id=row.pk, reply="expired") for row in permissions),
         *(QuestionReplied(id=row.pk, reply="expired") for row in questions),
     ]
-    if events:
-        append(session, events)
+    append(session, events)
 
 
 def _pending(

@@ -77,8 +77,7 @@ def fallback_parts(info: AssistantMessage, chosen: Chosen) -> list[RetryPart]:
 
 def say_skipped(session: Session, info: AssistantMessage, chosen: Chosen) -> None:
     """Say so in a locked session, where there is anything to say."""
-    if parts := fallback_parts(info, chosen):
-        append(session, [PartUpdated(part=part) for part in parts])
+    append(session, [PartUpdated(part=part) for part in fallback_parts(info, chosen)])
 
 
 def failed_part(turn: ProviderTurn, chosen: Chosen, error: ProviderError) -> RetryPart:

@@ -57,11 +57,14 @@ class TextWriter:
         if not text:
             return
         text = clean_text(text)
-        if not isinstance(self._part, kind) or self._ended is not None:
+        if not self._is_growing(kind):
             await self._open(kind)
         self._chunks.append(text)
         self._unsent.append(text)
         self._pulse.grew(self)
+
+    def _is_growing(self, kind: type[TextPart] | type[ReasoningPart]) -> bool:
+        return isinstance(self._part, kind) and self._ended is None
 
     async def _open(self, kind: type[TextPart] | type[ReasoningPart]) -> None:
         events = await self.close()
@@ -121,9 +124,9 @@ class TextWriter:
         Returns: the final event of the part if it has metadata, which has to be kept. Any other is
         closed with what comes next: until then its text is on disk as before.
         """
-        if metadata and (not isinstance(self._part, kind) or self._ended is not None):
-            await self._open(kind)
         if metadata:
+            if not self._is_growing(kind):
+                await self._open(kind)
             return await self.close(metadata)
         self._ended = self._ended or now_ms()
         return []

@@ -95,9 +95,14 @@ class Player:
 
         Returns: when the fault struck, and what is wrong.
         """
-        # Another seed's fault may have ended the turn while its worktree was being made.
-        if not _until(lambda: _is_settled(session) and is_ready(session), SETTLE_S):
-            return None, ["its turn does not end, or its worktree is not made"]
+        if not _until(lambda: _is_settled(session), SETTLE_S):
+            return None, ["its turn does not end"]
+        if not is_ready(session):
+            # Other seeds' faults ended the turn while its worktree was being made, so nothing of it
+            # ran. The next prompt makes it.
+            message = self._ask(session, self._scenario.steps)
+            if not _until(lambda: _is_settled(session) and is_ready(session), SETTLE_S):
+                return None, ["its worktree is not made"]
         before = files_of(session)
         self._arm(session)
         if self._scenario.then == "drop":

@@ -44,7 +44,8 @@ def held(client: httpx.Client) -> str:
     session = new_session(client)
     text = script([{"delay_ms": 600_000}, {"text": "never"}])
     client.post(f"/session/{session}/prompt_async", json=body(text))
-    wait_for(lambda: client.get("/session/status").json().get(session))
+    # Until its step has begun: what comes before would be a sign of life.
+    wait_for(lambda: len(client.get(f"/session/{session}/message").json()) == 2)
     return session
 
 

@@ -18,13 +18,10 @@ _HEIGHT = {WIDE: 900, PHONE: 844}
 _ALL = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # A theme changes colours and nothing else.
 _COLOURS = ["color-contrast"]
-# One change at a time: each is cheap, while a new page is not.
-_VARIANTS = (
-    ("light", WIDE, _ALL),
-    ("dark", WIDE, _COLOURS),
-    ("dark", PHONE, _ALL),
-    ("light", PHONE, _COLOURS),
-)
+# The last is how the page is left.
+_VARIANTS = (("dark", PHONE, _ALL), ("light", WIDE, _ALL))
+# What is there at one width only is part of a frame.
+_OF_FRAMES = (_VARIANTS[0], ("light", PHONE, _COLOURS), ("dark", WIDE, _COLOURS), _VARIANTS[1])
 # An agent's text has the headings that it has, and a line half beneath the prompt that stays above
 # the log can be scrolled from under it.
 _RUN = """async (runOnly) => {
@@ -55,13 +52,15 @@ def install_axe() -> str:
     return npm.install([f"axe-core@{VERSION}"], script, folder).read_text()
 
 
-def find_faults(page: Page, name: str, axe: str, *, pictures: bool = False) -> Iterator[str]:
-    """Look at the page as it stands. `pictures`: keep one of each variant.
+def find_faults(
+    page: Page, name: str, axe: str, *, is_frame: bool = False, pictures: bool = False
+) -> Iterator[str]:
+    """Look at the page as it stands. `is_frame`: each theme at both widths. `pictures`: keep them.
 
     Returns: a line for each rule that is broken, and for what makes a page scroll sideways.
     """
     page.evaluate(axe)
-    for theme, width, rules in _VARIANTS:
+    for theme, width, rules in _OF_FRAMES if is_frame or pictures else _VARIANTS:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
         page.set_viewport_size({"width": width, "height": _HEIGHT[width]})
         where = f"{name}, {theme}, {width} px"
@@ -72,5 +71,3 @@ def find_faults(page: Page, name: str, axe: str, *, pictures: bool = False) -> I
             yield f"{where}: {rule} at {len(places)}: {places[0]}"
         for element in page.evaluate(_WIDER):
             yield f"{where}: wider than the page: {element}"
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": WIDE, "height": _HEIGHT[WIDE]})

@@ -1,11 +1,20 @@
 from __future__ import annotations
 
+import asyncio
+import atexit
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
 from tests.e2e.installation import PASSWORD, Installation
 
@@ -30,6 +39,42 @@ FLAGS = (
 )
 
 
+class _Chromium:
+    """Playwright and its browsers by their program, for all tests of this process.
+
+    Between two calls Playwright leaves its event loop marked as the running one of the thread. The
+    mark is taken away where no browser is used: a test there may run a loop of its own.
+    """
+
+    def __init__(self) -> None:
+        self._context = sync_playwright()
+        self._browsers: dict[str, Browser] = {}
+        self._driver: Playwright | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @contextmanager
+    def used(self, program: str) -> Iterator[Browser]:
+        before = asyncio._get_running_loop()
+        if self._driver is None:
+            self._driver = self._context.start()
+            self._loop = asyncio.get_running_loop()
+            atexit.register(self._close)
+        asyncio._set_running_loop(self._loop)
+        if program not in self._browsers:
+            launch = self._driver.chromium.launch
+            self._browsers[program] = launch(executable_path=program, args=list(FLAGS))
+        yield self._browsers[program]
+        asyncio._set_running_loop(before)
+
+    def _close(self) -> None:
+        asyncio._set_running_loop(self._loop)
+        self._context.__exit__()
+        asyncio._set_running_loop(None)
+
+
+_chromium = _Chromium()
+
+
 @contextmanager
 def chromium(*, whole: bool = False) -> Iterator[Browser]:
     """Debian's Chromium, without a display. `whole`: with what is around a page, too."""
@@ -37,10 +82,8 @@ def chromium(*, whole: bool = False) -> Iterator[Browser]:
     assert program, "chromium is not installed"
     # What comes takes longer while other tests share the processors.
     expect.set_options(timeout=15_000)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+    with _chromium.used(program) as browser:
         yield browser
-        browser.close()
 
 
 @contextmanager
@@ -48,7 +91,9 @@ def signed_in_as(
     browser: Browser, server: Installation, email: str, *, anew: bool = False
 ) -> Iterator[BrowserContext]:
     """A browser of one person, as wide as a desktop. `anew`: may be signed out."""
-    with browser.new_context(viewport={"width": 1440, "height": 900}) as context:
+    with browser.new_context(
+        viewport={"width": 1440, "height": 900}, reduced_motion="reduce"
+    ) as context:
         is_shared = email == server.email and not anew
         cookie = server.cookie if is_shared else server.sign_in(email)
         context.add_cookies([{"name": "sessionid", "value": cookie, "url": server.url}])

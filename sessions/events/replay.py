@@ -29,7 +29,7 @@ from teams.actions.usage import remove_usage
 from teams.models import UsageEntry, User
 
 # Everything that is folded from a log.
-_TABLES: tuple[type[Model], ...] = (
+FOLDED: tuple[type[Model], ...] = (
     Session,
     Message,
     Part,
@@ -84,7 +84,7 @@ def rebuild(session_id: str) -> Session:
 def read_rows(session_id: str) -> dict[str, Rows]:
     """Returns: the rows of a session as they are, for each of the folded tables."""
     tables: dict[str, Rows] = {}
-    for model in _TABLES:
+    for model in FOLDED:
         own = {"pk" if model is Session else "session": session_id}
         rows = model._default_manager.filter(**own).order_by("pk").values()
         tables[model.__name__] = {str(row[model._meta.pk.attname]): row for row in rows}

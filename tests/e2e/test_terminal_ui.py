@@ -46,12 +46,24 @@ def client(genuine: Genuine) -> Iterator[httpx.Client]:
         yield made
 
 
-@pytest.fixture
-def terminal(genuine: Genuine, tmp_path: Path) -> Iterator[Screen]:
-    """Attached, with nothing remembered from another test."""
-    with attached(genuine, tmp_path) as shown:
+@pytest.fixture(scope="module")
+def started(genuine: Genuine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
+    with attached(genuine, tmp_path_factory.mktemp("terminal")) as shown:
         shown.wait("Ask anything", "Build")
         yield shown
+
+
+@pytest.fixture
+def terminal(started: Screen) -> Iterator[Screen]:
+    """Attached, with an empty prompt. One for all tests: to start it takes longer than most do."""
+    yield started
+    # From a session or a list, and from where a failure has left it.
+    started.act_until(
+        lambda: started.press("Escape", "C-x", "n"),
+        lambda shown: "Ask anything" in shown and "Permission required" not in shown,
+    )
+    if "Build ·" not in started.text:
+        started.act_until(lambda: started.press("Tab"), lambda shown: "Build ·" in shown)
 
 
 @contextmanager
@@ -71,6 +83,8 @@ def chord(terminal: Screen, key: str, wanted: str) -> None:
 
 
 def choose_script(terminal: Screen) -> None:
+    if "Build · Script in the prompt" in terminal.text:
+        return
     chord(terminal, "m", "Select model")
     terminal.type("in the prompt")
     terminal.wait_gone("● Tour of a first fix")

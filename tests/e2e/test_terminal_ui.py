@@ -82,15 +82,16 @@ def chord(terminal: Screen, key: str, wanted: str) -> None:
     terminal.act_until(press, lambda shown: wanted in shown)
 
 
-def choose_script(terminal: Screen) -> None:
-    if "Build · Script in the prompt" in terminal.text:
+def choose_script(terminal: Screen, *, agent: str = "Build") -> None:
+    wanted = f"{agent} · Script in the prompt"
+    if wanted in terminal.text:
         return
     chord(terminal, "m", "Select model")
     terminal.type("in the prompt")
     terminal.wait_gone("● Tour of a first fix")
     terminal.press("Enter")
     terminal.wait_gone("Select model")
-    terminal.wait("Build · Script in the prompt")
+    terminal.wait(wanted)
 
 
 def send(terminal: Screen, text: str) -> None:
@@ -141,8 +142,8 @@ def test_sessions_are_listed_and_opened(terminal: Screen, client: httpx.Client) 
 
 
 def test_model_and_agent_are_switched(terminal: Screen, client: httpx.Client) -> None:
-    choose_script(terminal)
-    terminal.act_until(lambda: terminal.press("Tab"), lambda shown: "Plan · Script" in shown)
+    terminal.act_until(lambda: terminal.press("Tab"), lambda shown: "Plan ·" in shown)
+    choose_script(terminal, agent="Plan")
     known = {row["id"] for row in client.get("/session").json()}
     send(terminal, play([{"text": "Planned."}]))
     terminal.wait("Planned.")

@@ -70,7 +70,12 @@ SHORTCUTS = (
     Shortcut("next-turn", Group.SESSIONS, gettext_lazy("Next turn"), "Alt+ArrowDown"),
     Shortcut("rename", Group.SESSIONS, gettext_lazy("Change the title"), "t"),
     Shortcut("find", Group.SESSIONS, gettext_lazy("Find in this session"), "Mod+f"),
-    Shortcut("fold", Group.SESSIONS, gettext_lazy("Expand or collapse tool rows of the turn"), "e"),
+    Shortcut(
+        "fold",
+        Group.SESSIONS,
+        gettext_lazy("Expand or collapse tool rows of the turn"),
+        "Shift+e",
+    ),
     Shortcut("write", Group.MESSAGE, gettext_lazy("Write a message"), "/"),
     Shortcut("send", Group.MESSAGE, gettext_lazy("Send the message"), "Enter", is_fixed=True),
     Shortcut(
@@ -104,6 +109,7 @@ SHORTCUTS = (
         for number in range(1, 10)
     ),
     Shortcut("changes", Group.PANEL, gettext_lazy("Show or hide changes"), "c"),
+    Shortcut("review", Group.PANEL, gettext_lazy("Review changes in the full window"), "e"),
     Shortcut("files", Group.PANEL, gettext_lazy("Show or hide files"), "f"),
     Shortcut("terminal", Group.PANEL, gettext_lazy("Show or hide the terminal"), "`"),
     Shortcut("context", Group.PANEL, gettext_lazy("Show or hide context and cost"), "i"),
@@ -124,6 +130,17 @@ SHORTCUTS = (
     ),
     Shortcut(
         "viewed", Group.CHANGES, gettext_lazy("Mark the file as viewed"), "v", scope="changes"
+    ),
+    Shortcut(
+        "fold-files",
+        Group.CHANGES,
+        gettext_lazy("Expand or collapse all files"),
+        "Shift+e",
+        scope="changes",
+    ),
+    Shortcut("wrap", Group.CHANGES, gettext_lazy("Wrap long lines"), "w", scope="changes"),
+    Shortcut(
+        "tree", Group.CHANGES, gettext_lazy("Show or hide the file list"), "t", scope="changes"
     ),
     Shortcut("comment", Group.CHANGES, gettext_lazy("Comment on the lines"), "c", scope="changes"),
 )

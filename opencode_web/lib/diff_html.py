@@ -22,7 +22,9 @@ Kind = Literal["add", "del", "same", "skip"]
 LARGE_LINES = 1_500
 # Even then a page has an end.
 MAX_ROWS = 20_000
+# More of a line is only shown when somebody asks for it.
 MAX_LINE_CHARS = 2_000
+_MAX_LONG_LINE_CHARS = 200_000
 # Words of a line that are compared one by one; of a longer one the ends.
 _MAX_WORDS = 160
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
@@ -48,13 +50,17 @@ class Gap:
 
 @dataclass(frozen=True)
 class DiffLine:
-    """A row of the table. `skip` rows have text in place of code and no numbers."""
+    """A row of the table. `skip` rows have text in place of code and no numbers.
+
+    `is_cut`: the line goes on.
+    """
 
     kind: Kind
     old: int | None
     new: int | None
     code: SafeString | str
     gap: Gap | None = None
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,7 @@ class _Raw:
     text: str
     # The last line of a file without a line end.
     is_open: bool = False
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,13 +88,19 @@ class _Hunk:
 
 
 def render_diff(
-    patch: str, *, path: str = "", show_large: bool = False, spaces: bool = True
+    patch: str,
+    *,
+    path: str = "",
+    show_large: bool = False,
+    spaces: bool = True,
+    show_long: bool = False,
 ) -> DiffView:
     """Returns: the rows of all hunks, with the unmodified lines between them counted.
 
-    Without `spaces`, lines that differ in nothing but those are the same.
+    Without `spaces`, lines that differ in nothing but those are the same. Lines of more than 2,000
+    characters are cut unless `show_long`.
     """
-    items = list(_parse(patch))
+    items = list(_parse(patch, _MAX_LONG_LINE_CHARS if show_long else MAX_LINE_CHARS))
     if not spaces:
         items = [_without_spaces(item) if isinstance(item, _Hunk) else item for item in items]
     size = sum(line.sign != " " for item in items if isinstance(item, _Hunk) for line in item.lines)
@@ -189,14 +202,14 @@ def _matched(run: list[_Raw]) -> Iterator[_Raw]:
             yield from (*olds[ends[0] : ends[1]], *inside)
 
 
-def _parse(patch: str) -> Iterator[_Hunk | str]:
+def _parse(patch: str, most: int = MAX_LINE_CHARS) -> Iterator[_Hunk | str]:
     """Hunks, and between them the names of further files."""
     hunk: _Hunk | None = None
     old_left = new_left = files = 0
     for text in patch.split("\n"):
         sign = text[:1] or " "
         if hunk is not None and (old_left > 0 or new_left > 0) and sign in "+- ":
-            hunk.lines.append(_Raw(sign, text[1 : MAX_LINE_CHARS + 1]))
+            hunk.lines.append(_Raw(sign, text[1 : most + 1], is_cut=len(text) > most + 1))
             old_left -= sign != "+"
             new_left -= sign != "-"
         elif text.startswith("\\ ") and hunk is not None and hunk.lines:
@@ -227,20 +240,24 @@ def _render_hunk(hunk: _Hunk, lexer: Lexer | None) -> Iterator[DiffLine]:
     for index, line in enumerate(hunk.lines):
         end = _end_of(line, is_mixed=is_mixed)
         if line.sign == "-":
-            yield DiffLine("del", old, None, _mark(next(old_code), marks.get(index)) + end)
+            code = _mark(next(old_code), marks.get(index)) + end
+            yield DiffLine("del", old, None, code, is_cut=line.is_cut)
             old += 1
         elif line.sign == "+":
-            yield DiffLine("add", None, new, _mark(next(new_code), marks.get(index)) + end)
+            code = _mark(next(new_code), marks.get(index)) + end
+            yield DiffLine("add", None, new, code, is_cut=line.is_cut)
             new += 1
         else:
             next(old_code)
-            yield DiffLine("same", old, new, runs_to_html(next(new_code)) + end)
+            code = runs_to_html(next(new_code)) + end
+            yield DiffLine("same", old, new, code, is_cut=line.is_cut)
             old, new = old + 1, new + 1
 
 
 def _end_of(line: _Raw, *, is_mixed: bool) -> SafeString:
     """What nobody would see otherwise."""
-    said = [gettext("CR")] if is_mixed and line.text.endswith("\r") else []
+    said = ["…"] if line.is_cut else []
+    said += [gettext("CR")] if is_mixed and line.text.endswith("\r") else []
     said += [gettext("no newline at end of file")] if line.is_open else []
     return (
         format_html(' <span class="diff-end">{}</span>', ", ".join(said)) if said else SafeString()

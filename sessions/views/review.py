@@ -22,7 +22,9 @@ from sessions.present.changes.file_diff import (
     build_diff,
     draw,
     gap_place,
+    has_two_sides,
     large_diff,
+    long_url,
     wider_url,
 )
 from sessions.present.changes.review import (
@@ -132,14 +134,10 @@ def look(request: TeamRequest, session: str) -> HttpResponse:
     """Keep how the person likes to see diffs, and show the pane that way."""
     row = session_of(request, session).session
     kept = ReviewOptions.of(request.user.preferences)
-    given = request.POST
-    chosen = ReviewOptions(
-        split=given["view"] == "split" if "view" in given else kept.split,
-        spaces=given["spaces"] == "1" if "spaces" in given else kept.spaces,
-    )
+    chosen = kept.chosen(request.POST)
     if chosen != kept:
         request.user = remember_taste(request.user, key=TASTE, value=chosen.to_taste())
-    changes = load_review(request, row, given)
+    changes = load_review(request, row, request.POST)
     if not request.htmx:
         return redirect(changes.address)
     return render(request, "sessions/_changes.html", {"changes": changes})
@@ -154,15 +152,17 @@ def _diff(request: TeamRequest, session: Session, asked: Asked, options: ReviewO
     entry = entry_of(request, session, asked, old=old, spaces=options.spaces, context=context)
     if entry.binary:
         return binary_diff(entry, place, asked)
+    split = options.split and has_two_sides(entry)
     if entry.added + entry.removed > LARGE_LINES and not show_all:
         return large_diff(entry, place, asked)
-    lines = draw(entry, spaces=options.spaces, show_large=True)
+    long = request.GET.get("long") == "1"
+    lines = draw(entry, spaces=options.spaces, show_large=True, show_long=long)
     is_known = has_more(session, asked)
-    gaps = gap_place(entry, place, asked, split=options.split) if is_known else None
+    gaps = gap_place(entry, place, asked, split=split) if is_known else None
     own = [one for one in load_comments(session, request.user) if one.path == entry.path]
     # A comment can be about lines that are only shown with more around the changes.
     whole = whole_entry(request, session, asked, old=old) if own else entry
     comments = place_comments(own, whole.patches, place, source=asked.label)
-    diff = build_diff(entry, lines, comments, split=options.split, gaps=gaps, context=context)
+    diff = build_diff(entry, lines, comments, split=split, gaps=gaps, context=context)
     wider = wider_url(entry, place, asked, context=context, show_all=show_all)
-    return replace(diff, wider_url=wider if gaps else "")
+    return replace(diff, wider_url=wider if gaps else "", long_url=long_url(entry, place, asked))

@@ -58,7 +58,12 @@ def session_page(
     pulls = load_pulls(session)
     window = _window(request, session, render_context(session, waiting))
     header = build_header(session, used_below(session))
-    panel = build_panel(place, request.user.preferences, asked=request.GET.get("panel", ""))
+    panel = build_panel(
+        place,
+        request.user.preferences,
+        asked=request.GET.get("panel", ""),
+        is_full=request.GET.get("full") == "1",
+    )
     sub = load_sub_place(session)
     context = {
         "session": header,

@@ -44,7 +44,8 @@ function show(name, { focus = false } = {}) {
   mark();
   // The address says what is open, so that a reload and a link show the same.
   const url = new URL(location.href);
-  for (const detail of ["file", "folder", "filter", "source", "turn", "from"]) url.searchParams.delete(detail);
+  if (name !== "changes") delete workspace.dataset.full;
+  for (const detail of ["file", "folder", "filter", "source", "turn", "from", ...("full" in workspace.dataset ? [] : ["full"])]) url.searchParams.delete(detail);
   if (open) url.searchParams.set("panel", name);
   else url.searchParams.delete("panel");
   history.replaceState(history.state, "", url);
@@ -52,6 +53,20 @@ function show(name, { focus = false } = {}) {
   const filled = open ? fill(name).then(() => focus && viewOf(name).querySelector("[data-diffs]")?.focus({ preventScroll: true })) : null;
   if (focus && overlay.matches) workspace.querySelector(open ? ".panel-head [aria-current]" : "[data-panel-opener]")?.focus();
   return filled;
+}
+
+/** The changes in the full window, or back beside the conversation. */
+export async function toggleFull() {
+  const isFull = "full" in workspace.dataset;
+  const url = new URL(location.href);
+  if (isFull) delete workspace.dataset.full;
+  else workspace.dataset.full = "";
+  if (!isOpen() || workspace.dataset.tab !== "changes" || workspace.dataset.panel === "kept") await show("changes");
+  url.search = location.search;
+  if (isFull) url.searchParams.delete("full");
+  else url.searchParams.set("full", "1");
+  history.replaceState(history.state, "", url);
+  viewOf("changes").querySelector("[data-diffs]")?.focus({ preventScroll: true });
 }
 
 /** What a click on the link of a tab does, or without a link its key. An empty name closes. */
@@ -71,6 +86,10 @@ export function press(name, link) {
 }
 
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !event.defaultPrevented && "full" in workspace.dataset && !document.querySelector("dialog[open], [data-menu][open]")) {
+    event.preventDefault();
+    return toggleFull();
+  }
   if (event.key !== "Escape" || event.defaultPrevented || !isOpen() || !overlay.matches || document.querySelector("[data-menu][open]")) return;
   event.preventDefault();
   show("", { focus: true });

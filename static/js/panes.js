@@ -5,12 +5,17 @@ const workspace = document.querySelector("[data-workspace]");
 const app = document.querySelector("[data-app]");
 
 const press = async (name, link) => (await import("./panel.js")).press(name, link);
+const toggleFull = async () => (await import("./panel.js")).toggleFull();
 const tab = (name) => workspace?.querySelector(`[data-panel-tab="${name}"]`);
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-rail-toggle]")) toggleRail();
   const acts = event.target.closest("[data-row-menu]");
   if (acts && !event.ctrlKey && !event.metaKey) openMenu(event, acts);
+  if (event.target.closest("[data-review-full]") && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    toggleFull();
+  }
   const link = event.target.closest("[data-panel-tab]");
   if (!workspace || !link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
@@ -35,4 +40,5 @@ if (workspace && workspace.dataset.panel !== "closed") import("./panel.js");
 
 for (const id of ["changes", "files", "terminal", "context"])
   bind({ id, when: () => Boolean(tab(id)), run: () => press(id) });
+bind({ id: "review", when: () => Boolean(tab("changes")), run: toggleFull });
 bind({ id: "rail", when: () => Boolean(app?.querySelector("[data-rail]")), run: toggleRail });

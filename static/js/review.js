@@ -5,11 +5,13 @@ import { load } from "./view.js";
 const FILTER_MS = 250;
 const REFRESH_MS = 300;
 const view = document.querySelector('[data-panel-view="changes"]');
-// Two columns of code need room.
-const narrow = matchMedia("(max-width: 759px)");
+const workspace = view.closest("[data-workspace]");
+// Two columns of code need room, in pixels.
+const SPLIT_WIDTH = 900;
+let narrow = true;
 const pane = () => document.getElementById("changes");
 const area = () => view.querySelector("[data-diffs]");
-const keyOf = (body) => `${body.dataset.stamp}${narrow.matches}`;
+const keyOf = (body) => `${body.dataset.stamp}${narrow}`;
 
 const seen = new IntersectionObserver((entries) => {
   entries.filter(({ isIntersecting }) => isIntersecting).forEach(({ target }) => draw(target));
@@ -21,7 +23,7 @@ async function draw(body) {
   const isWritten = [...body.querySelectorAll("textarea")].some((field) => field.value !== field.defaultValue);
   if (body.shown === keyOf(body) || isWritten) return;
   body.shown = keyOf(body);
-  await load(body, `${body.dataset.diff}${narrow.matches ? "&narrow=1" : ""}`);
+  await load(body, `${body.dataset.diff}${narrow ? "&narrow=1" : ""}`);
 }
 
 /** Look after what has come: the address, and diffs that are to be drawn once they are in view. */
@@ -31,6 +33,7 @@ function settle() {
   if (new URL(location.href).searchParams.get("panel") === "changes") {
     const url = new URL(address, location.href);
     url.hash = location.hash;
+    if ("full" in workspace.dataset) url.searchParams.set("full", "1");
     if (url.href !== location.href) history.replaceState(history.state, "", url);
   }
   for (const body of view.querySelectorAll("[data-diff]")) {
@@ -40,7 +43,13 @@ function settle() {
 }
 
 new MutationObserver(settle).observe(view, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-stamp", "data-address"] });
-narrow.addEventListener("change", settle);
+new ResizeObserver(([{ contentRect }]) => {
+  if (!contentRect.width || contentRect.width < SPLIT_WIDTH === narrow) return;
+  narrow = !narrow;
+  view.toggleAttribute("data-narrow", narrow);
+  settle();
+}).observe(view);
+view.toggleAttribute("data-narrow", narrow);
 
 let due = null;
 /** Read the pane again, at the same source and place. What is open or drawn stays as it is. */
@@ -72,7 +81,14 @@ function goTo(card) {
   body.querySelector("summary").focus({ preventScroll: true });
 }
 
+function foldFiles() {
+  const folds = [...view.querySelectorAll("[data-file-fold]")];
+  const open = !folds.some((fold) => fold.open);
+  folds.forEach((fold) => (fold.open = open));
+}
+
 view.addEventListener("click", async (event) => {
+  if (event.target.closest("[data-fold-files]")) foldFiles();
   const link = event.target.closest("[data-file-link]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
@@ -147,6 +163,7 @@ view.addEventListener("change", ({ target }) => {
 // After a form of the review the pane is read again, with what was kept.
 view.addEventListener("htmx:after:request", ({ target, detail }) => {
   const { response } = detail.ctx;
+  target.closest(".file-revert")?.removeAttribute("open");
   if (!target.closest("[data-review-form]")) return;
   if (!response || response.status >= 400) return refresh();
   target.closest("[data-comment-form]")?.closest("tr").remove();
@@ -204,7 +221,11 @@ bind({ id: "next-file", ...inPane, run: () => stepFile(1) });
 bind({ id: "previous-file", ...inPane, run: () => stepFile(-1) });
 bind({ id: "next-change", ...inPane, run: () => stepHunk(1) });
 bind({ id: "previous-change", ...inPane, run: () => stepHunk(-1) });
-bind({ id: "columns", ...inPane, run: () => view.querySelector('[data-look="view"]').click() });
+const change = (name) => view.querySelector(`.changes-look [name="${name}"]:not(.segment[aria-pressed="true"])`)?.click();
+bind({ id: "columns", ...inPane, run: () => change("split") });
+bind({ id: "wrap", ...inPane, run: () => change("wrap") });
+bind({ id: "tree", ...inPane, run: () => change("tree") });
+bind({ id: "fold-files", ...inPane, run: foldFiles });
 bind({ id: "viewed", ...inPane, run: () => currentCard()?.querySelector("[data-viewed]").click() });
 bind({
   id: "comment",

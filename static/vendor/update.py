@@ -74,14 +74,16 @@ LUCIDE = Package(
 )
 # fmt: off
 ICONS = (
-    "arrow-down", "arrow-left", "arrow-right", "arrow-up", "ban", "bot", "check", "chevron-down",
-    "chevron-right", "circle", "circle-alert", "circle-check", "circle-dashed", "circle-help",
-    "clock", "copy", "cpu", "ellipsis", "external-link", "eye", "file-diff", "file-text", "folder",
-    "folder-git-2", "git-branch", "globe", "house", "info", "key-round", "keyboard", "link",
-    "list-checks", "lock", "log-out", "menu", "message-square", "monitor", "moon", "palette",
-    "panel-left", "panel-right", "pencil", "pin", "plus", "refresh-cw", "rotate-ccw", "scroll-text",
-    "search", "send", "settings", "shield-check", "square", "star", "sun", "terminal",
-    "trash-2", "triangle-alert", "upload", "user", "users", "x",
+    "arrow-down", "arrow-left", "arrow-right", "arrow-up", "ban", "bot", "chart-column", "check",
+    "chevron-down", "chevron-right", "circle", "circle-alert", "circle-check", "circle-dashed",
+    "circle-help", "clock", "columns-2", "copy", "cpu", "ellipsis", "external-link", "eye",
+    "file-diff", "file-text", "fold-vertical", "folder", "folder-git-2", "folder-tree",
+    "git-branch", "globe", "house", "info", "key-round", "keyboard", "link", "list-checks", "lock",
+    "log-out", "maximize-2", "menu", "message-square", "minimize-2", "monitor", "moon", "palette",
+    "panel-left", "panel-right", "pencil", "pin", "plus", "refresh-cw", "rotate-ccw", "rows-2",
+    "scroll-text", "search", "send", "settings", "shield-check", "space", "square", "star", "sun",
+    "terminal", "trash-2", "triangle-alert", "unfold-vertical", "upload", "user", "users",
+    "wrap-text", "x",
 )
 # fmt: on
 

@@ -116,4 +116,5 @@ def watched(context: BrowserContext, *, console: bool = False, cut: str = "") ->
         page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
     yield page
     page.close()
-    assert [problem for problem in problems if problem != cut] == []
+    found = [problem for problem in problems if problem != cut]
+    assert found == [], found

@@ -73,6 +73,12 @@ STOPS = [
         Stop(f"panel-{panel}", _S + f"{{done}}?panel={panel}")
         for panel in ("changes", "files", "terminal", "context")
     ),
+    Stop("panel-changes-full", _S + "{done}?panel=changes&full=1"),
+    Stop(
+        "panel-changes-revert",
+        _S + "{done}?panel=changes",
+        _open(".file-revert > summary", ".file-revert .menu-form"),
+    ),
     Stop("panel-changes-empty", _S + "{empty}?panel=changes"),
     Stop("panel-file", _S + "{done}?panel=files&file=till.py"),
     Stop(

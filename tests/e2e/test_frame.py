@@ -191,9 +191,9 @@ def test_fr_05_rows_and_thinking_are_unfolded_at_once(
     row = page.locator("[data-tool=read] > :not(summary)").first
     expect(page.locator("[data-fold]")).not_to_have_count(0)
     expect(row).to_be_hidden()
-    page.locator("body").press("e")
+    page.locator("body").press("Shift+e")
     expect(row).to_be_visible()
-    page.locator("body").press("e")
+    page.locator("body").press("Shift+e")
     expect(row).to_be_hidden()
 
     page.get_by_label("More about this session").click()

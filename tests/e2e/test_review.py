@@ -81,22 +81,93 @@ def test_sources_are_chosen_and_files_and_changes_reached_with_keys(
     page.keyboard.press("[")
     page.keyboard.press("[")
     expect(page.locator("[data-line]:focus")).to_contain_text("value_5 = 5")
-    page.keyboard.press("u")
-    expect(pane.locator(".diff-split").first).to_be_visible()
-
-    # Where there is no room for two columns there is one; the address keeps the source.
+    # The address keeps the source.
     page.set_viewport_size(PHONE)
-    expect(pane.locator(".diff-split")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.reload()
     expect(cards).to_have_count(2)
     expect(pane.get_by_label("Changes to show")).to_have_value("uncommitted")
-    page.set_viewport_size(DESK)
-    expect(pane.locator(".diff-split").first).to_be_visible()
-    pane.get_by_label("Diff view").click()
-    pane.get_by_role("button", name="Show unified diff").click()
+
+
+def test_changes_are_reviewed_in_the_full_window(
+    server: Installation, client: httpx.Client, folder: Path, page: Page
+) -> None:
+    change_long_file(folder)
+    (folder / "package-lock.json").write_text('{"name": "till"}\n')
+    (folder / "wide.py").write_text(f"text = '{'x' * 3_000}'\n")
+    session = new_session(client)
+    page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=changes&source=uncommitted")
+    pane, chat = page.locator("#changes"), page.get_by_label("Turns")
+    cards = pane.locator("[data-file-card]")
+    expect(cards).to_have_count(4)
+    # Beside the conversation there is no room for two columns, so nothing offers them.
+    expect(pane.get_by_role("button", name="Split")).to_be_hidden()
+
+    page.locator("body").press("e")
+    expect(chat).to_be_hidden()
+    expect(page.get_by_role("navigation", name="Sessions")).to_be_hidden()
+    assert "full=1" in page.url
+    pane.get_by_role("button", name="Split").click()
+    changed = cards.filter(has_text="value_5 = 5 + 1")
+    expect(changed.locator(".diff-split")).to_be_visible()
+    # What is on one side only has one column.
+    added = cards.filter(has_text="added.md")
+    expect(added).to_contain_text("# New")
+    expect(added.locator(".diff-split")).to_have_count(0)
+    # Nobody reads a lock file, unless they open it.
+    lock = cards.filter(has_text="package-lock.json")
+    expect(lock.get_by_text("generated", exact=True)).to_be_visible()
+    expect(lock.locator("[data-line]")).to_have_count(0)
+    lock.locator("summary.file-head").click()
+    expect(lock).to_contain_text('{"name": "till"}')
+
+    wide = cards.filter(has_text="wide.py")
+    assert len(wide.locator(".diff-code").inner_text()) < 2_100
+    wide.get_by_role("link", name="Show line").click()
+    expect(wide.get_by_role("link", name="Show line")).to_have_count(0)
+    assert len(wide.locator(".diff-code").inner_text()) > 3_000
+    region = pane.get_by_role("region", name="Diffs")
+    fits = "(element) => element.scrollWidth <= element.clientWidth"
+    assert region.evaluate(fits)
+    pane.get_by_role("button", name="Wrap").click()
+    expect(pane.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "false")
+    table = wide.locator(".diff")
+    assert not table.evaluate(fits)
+
+    files = pane.get_by_role("navigation", name="Files")
+    pane.get_by_role("button", name="File list").click()
+    expect(files).to_have_count(0)
+    pane.get_by_role("button", name="Expand or collapse all files").click()
+    expect(pane.locator("[data-line]:visible")).to_have_count(0)
+    region.focus()
+    page.keyboard.press("Shift+e")
+    page.keyboard.press("t")
+    expect(files).to_be_visible()
+    expect(changed.get_by_text("value_5 = 5 + 1")).to_be_visible()
+
+    # All of it is there again after a reload, and beside the conversation with one column.
+    page.reload()
+    expect(chat).to_be_hidden()
+    expect(pane.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "false")
+    expect(changed.locator(".diff-split")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(chat).to_be_visible()
+    expect(changed).to_contain_text("value_5 = 5 + 1")
     expect(pane.locator(".diff-split")).to_have_count(0)
-    expect(cards.last).to_contain_text("value_5 = 5 + 1")
+    assert "full=1" not in page.url
+
+    # What a file can have done to it stays at its head while its lines go by.
+    page.keyboard.press("e")
+    changed.get_by_text("value_60 = None").scroll_into_view_if_needed()
+    added.get_by_label("Revert added.md…").click()
+    expect(added.get_by_role("button", name="Revert added.md")).to_be_visible()
+    # That goes first; the full window stays.
+    page.keyboard.press("Escape")
+    expect(added.get_by_role("button", name="Revert added.md")).to_be_hidden()
+    expect(chat).to_be_hidden()
+    changed.get_by_role("link", name="Open long.py").click()
+    expect(page.get_by_role("article", name="long.py")).to_be_visible()
+    expect(chat).to_be_visible()
 
 
 def test_nfr_01_a_branch_of_five_thousand_files_opens_quickly_and_its_last_file_is_reached(

@@ -75,6 +75,17 @@ def test_hostile_names_and_huge_lines_are_inert() -> None:
     assert len(lines[1].code) < 20_000
 
 
+def test_a_long_line_is_cut_until_somebody_asks_for_it() -> None:
+    patch = f"--- a\n+++ a\n@@ -1 +1,2 @@\n-{'x' * 2_000}\n+{'x' * 2_001}\n+{'y' * 1_000_000}\n"
+    lines = render_diff(patch).lines
+    assert [line.is_cut for line in lines] == [False, True, True]
+    assert str(lines[2].code).startswith(f'{"y" * 2_000} <span class="diff-end">…')
+    whole = render_diff(patch, show_long=True).lines
+    # Even then a line has an end.
+    assert [line.is_cut for line in whole] == [False, False, True]
+    assert "y" * 200_000 in whole[2].code
+
+
 def test_what_is_no_patch_has_no_rows() -> None:
     assert render_diff("hello\nworld").lines == []
     assert render_diff("").lines == []

@@ -36,7 +36,8 @@ class FileDiff:
     """`parts` of a table; else pictures, or a `note`. `all_url`: of a large one. `above` are
     comments on lines that are not shown.
 
-    `wider_url` is the same with more lines around the changes, where git has them.
+    `wider_url` is the same with more lines around the changes, where git has them; `long_url`
+    with lines of any length.
     """
 
     id: str
@@ -48,6 +49,7 @@ class FileDiff:
     size: int = 0
     all_url: str = ""
     wider_url: str = ""
+    long_url: str = ""
     before_url: str = ""
     after_url: str = ""
 
@@ -70,12 +72,19 @@ def file_names(entry: ChangeEntry, asked: Asked) -> dict[str, str]:
     return {**asked.names, "file": entry.path, **({"old": entry.old} if entry.old else {})}
 
 
-def draw(entry: ChangeEntry, *, spaces: bool, show_large: bool = False) -> list[DiffLine]:
+def has_two_sides(entry: ChangeEntry) -> bool:
+    """Whether there is something on both sides, to be shown beside each other."""
+    return entry.status not in ("added", "deleted")
+
+
+def draw(
+    entry: ChangeEntry, *, spaces: bool, show_large: bool = False, show_long: bool = False
+) -> list[DiffLine]:
     """The rows of a file's patches one after the other; none when they are large."""
     if entry.added + entry.removed > LARGE_LINES and not show_large:
         return []
     views = [
-        render_diff(patch, path=entry.path, show_large=True, spaces=spaces)
+        render_diff(patch, path=entry.path, show_large=True, spaces=spaces, show_long=show_long)
         for patch in entry.patches
     ]
     return [line for view in views for line in view.lines]
@@ -132,6 +141,10 @@ def wider_url(
         **({"all": "1"} if show_all else {}),
     }
     return f"{place.url('file')}?{urlencode(names)}"
+
+
+def long_url(entry: ChangeEntry, place: Place, asked: Asked) -> str:
+    return f"{place.url('file')}?{urlencode({**file_names(entry, asked), 'all': '1', 'long': '1'})}"
 
 
 def large_diff(entry: ChangeEntry, place: Place, asked: Asked) -> FileDiff:

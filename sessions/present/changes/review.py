@@ -28,7 +28,10 @@ from sessions.present.changes.file_diff import (
     file_id,
     file_names,
     gap_place,
+    has_two_sides,
+    long_url,
 )
+from sessions.present.changes.generated import is_generated
 from sessions.present.changes.revert import Revert, Undo, build_revert, build_undos, without
 from sessions.present.changes.review_comments import Comments, build_comments, place_comments
 from sessions.present.changes.review_options import ReviewOptions
@@ -72,6 +75,9 @@ class ChangedFile:
     revert: Revert | None = None
     undo: Undo | None = None
     viewed: bool = False
+    # Written by a program: folded until somebody wants it.
+    is_generated: bool = False
+    open_url: str = ""
     diff: FileDiff | None = None
 
     @classmethod
@@ -87,6 +93,12 @@ class ChangedFile:
             names=names,
             src=f"{place.url('file')}?{urlencode(names)}",
             looked=entry.stamp,
+            is_generated=is_generated(entry.path),
+            open_url=(
+                ""
+                if entry.status == "deleted"
+                else f"{place.url('session')}?{urlencode({'panel': 'files', 'file': entry.path})}"
+            ),
         )
 
 
@@ -245,12 +257,12 @@ def _files(
     person: Person,
 ) -> list[ChangedFile]:
     place, files, room = Place.of(session), [], _DRAWN_ROWS
-    is_known = not options.split and has_more(session, asked)
+    is_known = has_more(session, asked)
     undos = {undo.path: undo for undo in build_undos(session, place)}
     for index, entry in enumerate(page):
-        is_drawn = (
-            index < _DRAWN_FILES and room > 0 and not options.split and not is_combined(entry)
-        )
+        split = options.split and has_two_sides(entry)
+        is_drawn = index < _DRAWN_FILES and room > 0 and not split and not is_combined(entry)
+        is_drawn = is_drawn and not is_generated(entry.path)
         own = [comment for comment in person.comments if comment.path == entry.path]
         placed = place_comments(own, entry.patches, place, source=asked.label)
         # Whether lines have changed or are only not in this diff shows when it comes.
@@ -265,8 +277,15 @@ def _files(
             undo=undos.get(entry.path),
             viewed=person.has_viewed(entry),
             # What is drawn follows the person's taste and comments, too.
-            stamp=f"{entry.stamp}{'s' * options.split}{'w' * (not options.spaces)}{_written(own)}",
-            diff=build_diff(entry, lines, placed, split=False, gaps=gaps) if lines else None,
+            stamp=f"{entry.stamp}{'s' * split}{'w' * (not options.spaces)}{_written(own)}",
+            diff=(
+                replace(
+                    build_diff(entry, lines, placed, split=False, gaps=gaps),
+                    long_url=long_url(entry, place, asked),
+                )
+                if lines
+                else None
+            ),
         )
         files.append(file)
     return files

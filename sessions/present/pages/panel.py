@@ -52,9 +52,11 @@ class Panel:
     close_url: str
     # Whether what models think is unfolded.
     thinking: bool
+    # The changes have the whole window.
+    is_full: bool
 
 
-def build_panel(place: Place, tastes: JsonObject, *, asked: str) -> Panel:
+def build_panel(place: Place, tastes: JsonObject, *, asked: str, is_full: bool = False) -> Panel:
     """`asked` is what the address names; whatever else than a pane closes the panel."""
     taste = object_of(tastes, TASTE)
     width, kept = number_of(taste, "width"), text_of(taste, "shown")
@@ -80,4 +82,5 @@ def build_panel(place: Place, tastes: JsonObject, *, asked: str) -> Panel:
         save_url=place.url("panel"),
         close_url=f"{base}?panel=none",
         thinking=taste.get("thinking") is True,
+        is_full=is_full and asked == Pane.CHANGES,
     )

@@ -215,11 +215,16 @@ def test_a_person_sees_both_sides_beside_each_other_wherever_there_is_room(
     review: Review, repository: Repository, alice: User
 ) -> None:
     repository.write(**{"till.py": "  line 0\nline one\n"})
-    sent = {"view": "split", "spaces": "0", "source": "uncommitted"}
+    sent = {"split": "1", "spaces": "0", "source": "uncommitted"}
     html = review.client.post(f"{review.url}/review/look", sent, headers={"HX-Request": "true"})
     assert 'value="uncommitted" selected' in html.content.decode()
     alice.refresh_from_db()
-    assert alice.preferences["review"] == {"split": True, "spaces": False}
+    assert alice.preferences["review"] == {
+        "split": True,
+        "spaces": False,
+        "wrap": True,
+        "tree": True,
+    }
     rows = review.diff("source=uncommitted&file=till.py")
     assert rows[:2] == ["1 line 0 1 line 0", "2 - line 1 2 + line one"]
     narrow = review.diff("source=uncommitted&file=till.py&narrow=1")

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.json import object_of, text_of
-from sessions.events.reasons import CAUSE
+from sessions.events.reasons import CAUSE, TurnReason
 from sessions.events.stored import StoredState
 from sessions.models import PermissionRequest, QuestionRequest
 from sessions.present.data import first_line
@@ -28,6 +28,7 @@ _SAID_TO_QUESTION = {
     "reject": gettext_noop("Dismissed by {name}"),
     "expired": gettext_noop("Nobody answered in time"),
 }
+_STOPS = frozenset({TurnReason.STOPPED, TurnReason.STOPPED_BY, TurnReason.STOPPED_BY_OPERATOR})
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,15 @@ def cut_off(state: StoredState, decisions: Sequence[Decision]) -> str:
     if metadata.get("interrupted") is not True:
         return ""
     return stored_text(object_of(metadata, CAUSE), first_line(state.get("error", "")))
+
+
+def is_stopped_with_turn(state: StoredState) -> bool:
+    """Whether a call ended because its turn was stopped, which the turn's end tells."""
+    metadata = state.get("metadata", {})
+    return (
+        metadata.get("interrupted") is True
+        and text_of(object_of(metadata, CAUSE), "reason") in _STOPS
+    )
 
 
 def stopped_by(state: StoredState) -> str:

@@ -14,7 +14,12 @@ from sessions.events.stored import StoredTool
 from sessions.mcp.servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE
 from sessions.present.conversation.bodies import Body, OutputBody, Pair, report_body
 from sessions.present.conversation.counts import calls_of, questions_of
-from sessions.present.conversation.decisions import Decision, cut_off, stopped_by
+from sessions.present.conversation.decisions import (
+    Decision,
+    cut_off,
+    is_stopped_with_turn,
+    stopped_by,
+)
 from sessions.present.conversation.page_body import host_of, page_body
 from sessions.present.conversation.shell_body import last_line, shell_body
 from sessions.present.conversation.subagent_work import FindBelow, nothing_below, work_of
@@ -73,7 +78,7 @@ def build_tool_row(
     ended = cut_off(state, decisions) or stopped_by(state)
     if ended:
         # What it says of itself is for the model.
-        error = ended
+        error = "" if is_stopped_with_turn(state) else ended
         state = {**state, "error": ""}
     metadata = part.get("metadata", {})
     named = server_tool(object_of(metadata, "mcp"))

@@ -323,6 +323,19 @@ def test_a_running_command_shows_its_last_line_and_can_be_stopped() -> None:
     assert "tool-tail" not in waits
 
 
+def test_a_call_that_ended_with_its_turn_leaves_it_to_the_turn_to_say_why() -> None:
+    cause = {"reason": "stopped_by", "values": {"name": "Bob"}}
+    metadata = {"interrupted": True, "cause": cause}
+    call = part("bash", {"command": "make"}, metadata=metadata)
+    call["state"] |= {"status": "error", "error": "Stopped by Bob"}
+    html = drawn(call)
+    assert "tool-stopped" in html
+    assert "Bob" not in html
+    # Where the turn went on, nothing else tells.
+    metadata["cause"] = {"reason": "server_stopped", "values": {}}
+    assert "Interrupted: the server was stopped" in drawn(call)
+
+
 def test_a_command_that_somebody_stopped_says_who_and_keeps_its_output() -> None:
     metadata = {"output": "half\n", "exit": None, "stoppedBy": "Bob <i>"}
     call = part("bash", {"command": "make", "workdir": "/srv/shop/src"}, metadata=metadata)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 
-from opencode_web.lib.json import JsonObject, JsonValue
+from django.db.models import QuerySet
+
+from opencode_web.lib.json import JsonObject, JsonValue, text_of
 from sessions.events.types import SessionEvent, SessionUpdated
 from sessions.models import Message, Session
 
@@ -58,10 +61,35 @@ def counts_of(info: JsonObject) -> Counts:
     return Counts(len(diffs), added, deleted) + rest_of(info)
 
 
-def summary_events(session: Session) -> list[SessionEvent]:
-    """The session's counts once turns were rolled back or came back; none when they stay."""
-    rows = Message.objects.visible(session).filter(role="user", data__has_key="summary")
-    total = sum((counts_of(data) for data in rows.values_list("data", flat=True)), Counts())
+def session_counts(infos: Iterable[JsonObject]) -> Counts:
+    """Returns: what the turns of these user messages have changed together.
+
+    A file counts once, however many of them have changed it; lines count each time.
+    """
+    total, paths, listed = Counts(), set[str](), 0
+    for info in infos:
+        diffs = diffs_of(info)
+        paths |= {text_of(diff, "file") for diff in diffs}
+        listed += len(diffs)
+        total += counts_of(info)
+    return replace(total, files=total.files - listed + len(paths))
+
+
+def prompts_with_changes(session: Session) -> QuerySet[Message]:
+    """The user messages whose turns have changed files and are not rolled back."""
+    return Message.objects.visible(session).filter(role="user", data__has_key="summary")
+
+
+def summary_events(
+    session: Session, changed: Mapping[str, JsonObject] | None = None
+) -> list[SessionEvent]:
+    """Returns: the counts of the session when they are others now.
+
+    `changed`: user messages by id as they are about to be.
+    """
+    new = changed or {}
+    kept = prompts_with_changes(session).exclude(pk__in=new).values_list("data", flat=True)
+    total = session_counts([*kept, *new.values()])
     counts: JsonObject = {**asdict(total)}
     if counts == session.summary or (not total.files and not session.summary):
         return []

@@ -38,10 +38,10 @@ _MAX_HASHED = 2_000
 
 
 def asked_of(given: QueryDict) -> Asked:
-    """Returns: the newest turn for whatever is no source."""
+    """Returns: the whole session for whatever is no source."""
     source, start = given.get("source", ""), given.get("from", "")
     return Asked(
-        source=Source(source) if source in Source.values else Source.TURN,
+        source=Source(source) if source in Source.values else Source.SESSION,
         turn=given.get("turn", "")[:60],
         filter=given.get("filter", "").strip()[:200],
         start=int(start) if start.isdecimal() and len(start) < 6 else 0,

@@ -62,6 +62,7 @@ def session_page(
         place,
         request.user.preferences,
         asked=request.GET.get("panel", ""),
+        has_changes=bool(session.summary.get("files")),
         is_full=request.GET.get("full") == "1",
     )
     sub = load_sub_place(session)

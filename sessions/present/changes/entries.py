@@ -14,7 +14,13 @@ from django.utils.translation import gettext_lazy as _
 from opencode_web.lib.diff_html import plain_lines
 from opencode_web.lib.json import JsonObject, number_of, object_of, text_of
 from sessions.browse.review import Review, ReviewDiff
-from sessions.changes.turn_diffs import Counts, diffs_of, newest_prompt, rest_of
+from sessions.changes.turn_diffs import (
+    Counts,
+    diffs_of,
+    newest_diffs,
+    prompts_with_changes,
+    rest_of,
+)
 from sessions.models import Message, Session
 from sessions.present.stored_text import stored_text
 
@@ -25,8 +31,8 @@ NO_COUNTS = Counts()
 class Source(models.TextChoices):
     """Where changes are looked for."""
 
-    TURN = "turn", _("Last turn")
     SESSION = "session", _("Session")
+    TURN = "turn", _("Last turn")
     UNCOMMITTED = "uncommitted", _("Uncommitted")
     BRANCH = "branch", _("Branch")
 
@@ -40,7 +46,7 @@ class Source(models.TextChoices):
 class Asked:
     """What the address of the pane names; `turn` is the prompt of a turn that is no source."""
 
-    source: Source = Source.TURN
+    source: Source = Source.SESSION
     turn: str = ""
     filter: str = ""
     start: int = 0
@@ -98,24 +104,22 @@ class Found:
 
 @dataclass(frozen=True)
 class Changed:
-    """How many files the newest turn has changed; `mark` is another when changes are others."""
+    """How many files the session has changed; `mark` is another when changes are others."""
 
     count: int
     mark: str
 
     @classmethod
     def of(cls, session: Session) -> Changed:
-        newest = newest_prompt(session)
-        diffs = diffs_of(newest)
+        diffs = newest_diffs(session)
         known = json.dumps([diffs, session.summary, session.file_reverts, session.hidden_from])
         digest = hashlib.sha256(known.encode()).hexdigest()
-        files = len({text_of(diff, "file") for diff in diffs})
-        return cls(files + rest_of(newest).files, digest[:16])
+        return cls(number_of(session.summary, "files") or 0, digest[:16])
 
 
 def changing_prompts(session: Session, *, turn: str = "", whole: bool = False) -> QuerySet[Message]:
     """The prompts of the turns that `entries_of_log` tells of, the newest first."""
-    prompts = Message.objects.visible(session).filter(role="user", data__has_key="summary")
+    prompts = prompts_with_changes(session)
     if turn:
         prompts = prompts.filter(pk=turn)
     return prompts.order_by("-seq")[: _MAX_TURNS if whole or turn else 1]

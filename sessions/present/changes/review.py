@@ -310,7 +310,7 @@ def _empty(found: Found, asked: Asked) -> str:
         "main": _("This is the main branch. Changes on other branches appear here."),
         Source.UNCOMMITTED: _("No uncommitted changes: the files match the last commit."),
         Source.BRANCH: _("This branch has no changes yet."),
-        Source.SESSION: _("No files changed in this session yet."),
+        Source.TURN: _("No files changed in this session yet."),
     }
     nothing = _("No files changed yet. The agent's edits appear here.")
     return texts.get(found.state) or texts.get(asked.source, nothing)

@@ -56,10 +56,17 @@ class Panel:
     is_full: bool
 
 
-def build_panel(place: Place, tastes: JsonObject, *, asked: str, is_full: bool = False) -> Panel:
-    """`asked` is what the address names; whatever else than a pane closes the panel."""
+def build_panel(
+    place: Place, tastes: JsonObject, *, asked: str, has_changes: bool, is_full: bool = False
+) -> Panel:
+    """`asked` is what the address names; whatever else than a pane closes the panel.
+
+    Without changes their pane is not opened by itself.
+    """
     taste = object_of(tastes, TASTE)
     width, kept = number_of(taste, "width"), text_of(taste, "shown")
+    if kept == Pane.CHANGES and not has_changes:
+        kept = ""
     base = place.url("session")
     shown = asked or kept
     is_known = shown in Pane.values

@@ -20,10 +20,11 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.reasons import Cause, Value, english
 from sessions.changes.steps import ChangedStep, changed_steps
+from sessions.changes.turn_diffs import summary_events
 from sessions.events.messages import UserMessage
 from sessions.events.parts import PatchPart, SnapshotPart
 from sessions.events.reasons import RestoreReason
-from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent, SessionUpdated
+from sessions.events.types import MessageUpdated, PartUpdated, SessionEvent
 from sessions.git.snapshot_diffs import Changes, FileChange, Names
 from sessions.git.snapshot_files import MAX_NEW_FILE_BYTES, LeftOut
 from sessions.git.snapshots import SnapshotError, Snapshots, SnapshotsOff
@@ -198,7 +199,7 @@ async def _changes_of(snapshots: Snapshots, steps: list[ChangedStep]) -> Changes
 
 def _summary_events(session: Session, changed: list[_Changed]) -> list[SessionEvent]:
     fresh = Session.objects.get(pk=session.pk)
-    events, total = list[SessionEvent](), fresh.summary
+    events, infos = list[SessionEvent](), dict[str, JsonObject]()
     redactor = project_redactor(session.project_id)
     for one in changed:
         prompt = fresh.messages.get(pk=one.prompt_id)
@@ -215,8 +216,8 @@ def _summary_events(session: Session, changed: list[_Changed]) -> list[SessionEv
             summary["cause"] = redactor.json(one.left_out.to_json())
         info = info.model_copy(update={"summary": summary})
         events.append(MessageUpdated(info=info, author_id=prompt.author_id))
-        total = _add_up(total, one.changes) if one.changes.total else total
-    return [SessionUpdated(summary=total), *events] if total != fresh.summary else events
+        infos[prompt.pk] = {"summary": summary}
+    return [*summary_events(fresh, infos), *events]
 
 
 async def stopped_summary(session_id: str) -> list[SessionEvent]:
@@ -255,15 +256,3 @@ def _bounded(changes: list[FileChange]) -> list[FileChange]:
             FileChange(change.file, change.status, change.additions, change.deletions, patch)
         )
     return kept
-
-
-def _add_up(before: JsonObject, changes: Changes) -> JsonObject:
-    def count(key: str) -> int:
-        value = before.get(key, 0)
-        return value if isinstance(value, int) else 0
-
-    return {
-        "additions": count("additions") + changes.additions,
-        "deletions": count("deletions") + changes.deletions,
-        "files": count("files") + changes.total,
-    }

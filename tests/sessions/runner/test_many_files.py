@@ -4,7 +4,9 @@ and all of them go back and come again."""
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -92,6 +94,31 @@ async def test_the_first_files_are_named_and_all_are_counted_and_go_back(
     await drain(session)
     assert (session.outcome, count(root)) == ("done", 10)
     assert session.summary == {"files": 11, "additions": 20, "deletions": 1}
+
+
+async def test_a_file_that_several_turns_change_counts_once_wherever_it_is_counted(
+    alice: User, session: Session, root: Path, client_for: Callable[[User], Client]
+) -> None:
+    await play(alice, session, bash("echo 1 > a; echo 1 > b"))
+    last = await play(alice, session, bash("echo 2 >> a; echo 1 > c"))
+    assert session.summary == {"files": 3, "additions": 4, "deletions": 0}
+
+    def pages() -> tuple[str, str]:
+        client = client_for(alice)
+        page = client.get(f"/t/acme/s/{session.pk}?panel=changes").content.decode()
+        return page, client.get("/t/acme/").content.decode()
+
+    page, home = await in_db(pages)
+    assert re.findall(r"data-changes-count>(\d+)<", page) == ["3", "3"]
+    assert page.count("data-file-card") == 3
+    assert "3 files +4 -0" in home
+    # The end of a turn tells of that turn alone.
+    footer = page[page.index(f'id="turn-footer-{last.pk}"') :]
+    assert "2 files" in footer[: footer.index("</footer>")]
+
+    await in_db(lambda: revert_session(session_access(alice, session), last.pk))
+    await drain(session)
+    assert session.summary == {"files": 2, "additions": 2, "deletions": 0}
 
 
 @pytest.mark.usefixtures("_few")

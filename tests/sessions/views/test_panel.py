@@ -70,6 +70,16 @@ def test_the_panel_stays_as_its_person_left_it(client: Client, session: Session,
     assert 'data-panel="closed"' in get()
 
 
+def test_the_changes_open_by_themselves_only_where_there_are_any(
+    client: Client, session: Session, get: Ask
+) -> None:
+    save(client, session, shown="changes")
+    assert 'data-panel="closed"' in get()
+    assert 'data-panel="open" data-tab="changes"' in get("?panel=changes")
+    Session.objects.filter(pk=session.pk).update(summary={"files": 1})
+    assert 'data-panel="kept" data-tab="changes"' in get()
+
+
 @pytest.mark.parametrize(
     "fields", [{"shown": "secrets"}, {"width": "46"}, {"width": "-5"}, {"width": "9" * 30}]
 )

@@ -75,7 +75,7 @@ def test_the_pane_says_why_nothing_is_there(
     review: Review, repository: Repository, project: Project
 ) -> None:
     assert "No uncommitted changes" in review.pane("source=uncommitted")
-    assert "No files changed in this session yet." in review.pane("source=session")
+    assert "No files changed in this session yet." in review.pane("source=turn")
     subprocess.run(["rm", "-r", f"{project.directory}/.git"], check=True)
     assert "This folder is not a Git repository" in review.pane("source=branch")
     repository.folder.rename(repository.folder.with_name("away"))

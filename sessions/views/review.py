@@ -24,7 +24,7 @@ from sessions.present.changes.file_diff import (
     gap_place,
     has_two_sides,
     large_diff,
-    long_url,
+    long_lines_url,
     wider_url,
 )
 from sessions.present.changes.review import (
@@ -163,6 +163,14 @@ def _diff(request: TeamRequest, session: Session, asked: Asked, options: ReviewO
     # A comment can be about lines that are only shown with more around the changes.
     whole = whole_entry(request, session, asked, old=old) if own else entry
     comments = place_comments(own, whole.patches, place, source=asked.label)
-    diff = build_diff(entry, lines, comments, split=split, gaps=gaps, context=context)
+    diff = build_diff(
+        entry,
+        lines,
+        comments,
+        split=split,
+        gaps=gaps,
+        context=context,
+        long_url=long_lines_url(entry, place, asked),
+    )
     wider = wider_url(entry, place, asked, context=context, show_all=show_all)
-    return replace(diff, wider_url=wider if gaps else "", long_url=long_url(entry, place, asked))
+    return replace(diff, wider_url=wider if gaps else "")

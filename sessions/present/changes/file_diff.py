@@ -98,6 +98,7 @@ def build_diff(
     split: bool,
     gaps: GapPlace | None = None,
     context: int = CONTEXTS[0],
+    long_url: str = "",
 ) -> FileDiff:
     """A diff of text; `lines` as `render_diff` makes them."""
     rows = rows_of(lines, comments, split=split)
@@ -109,6 +110,7 @@ def build_diff(
         split=split,
         above=[comment for comment in comments if comment.id not in shown],
         note=_note_of(entry, has_lines=bool(lines)),
+        long_url=long_url,
     )
 
 
@@ -143,7 +145,7 @@ def wider_url(
     return f"{place.url('file')}?{urlencode(names)}"
 
 
-def long_url(entry: ChangeEntry, place: Place, asked: Asked) -> str:
+def long_lines_url(entry: ChangeEntry, place: Place, asked: Asked) -> str:
     return f"{place.url('file')}?{urlencode({**file_names(entry, asked), 'all': '1', 'long': '1'})}"
 
 

@@ -29,7 +29,7 @@ from sessions.present.changes.file_diff import (
     file_names,
     gap_place,
     has_two_sides,
-    long_url,
+    long_lines_url,
 )
 from sessions.present.changes.generated import is_generated
 from sessions.present.changes.revert import Revert, Undo, build_revert, build_undos, without
@@ -270,6 +270,7 @@ def _files(
         lines = draw(entry, spaces=options.spaces) if is_drawn else []
         room -= len(lines)
         gaps = gap_place(entry, place, asked, split=False) if is_known else None
+        long = long_lines_url(entry, place, asked)
         file = ChangedFile.of(entry, place, asked)
         file = replace(
             file,
@@ -279,10 +280,7 @@ def _files(
             # What is drawn follows the person's taste and comments, too.
             stamp=f"{entry.stamp}{'s' * split}{'w' * (not options.spaces)}{_written(own)}",
             diff=(
-                replace(
-                    build_diff(entry, lines, placed, split=False, gaps=gaps),
-                    long_url=long_url(entry, place, asked),
-                )
+                build_diff(entry, lines, placed, split=False, gaps=gaps, long_url=long)
                 if lines
                 else None
             ),

@@ -60,11 +60,13 @@ class _Chromium:
             self._loop = asyncio.get_running_loop()
             atexit.register(self._close)
         asyncio._set_running_loop(self._loop)
-        if program not in self._browsers:
-            launch = self._driver.chromium.launch
-            self._browsers[program] = launch(executable_path=program, args=list(FLAGS))
-        yield self._browsers[program]
-        asyncio._set_running_loop(before)
+        try:
+            if program not in self._browsers or not self._browsers[program].is_connected():
+                launch = self._driver.chromium.launch
+                self._browsers[program] = launch(executable_path=program, args=list(FLAGS))
+            yield self._browsers[program]
+        finally:
+            asyncio._set_running_loop(before)
 
     def _close(self) -> None:
         asyncio._set_running_loop(self._loop)

@@ -22,7 +22,7 @@ from sessions.present.changes.file_diff import (
     build_diff,
     draw,
     gap_place,
-    has_two_sides,
+    is_split,
     large_diff,
     long_lines_url,
     wider_url,
@@ -152,7 +152,7 @@ def _diff(request: TeamRequest, session: Session, asked: Asked, options: ReviewO
     entry = entry_of(request, session, asked, old=old, spaces=options.spaces, context=context)
     if entry.binary:
         return binary_diff(entry, place, asked)
-    split = options.split and has_two_sides(entry)
+    split = is_split(entry, options)
     if entry.added + entry.removed > LARGE_LINES and not show_all:
         return large_diff(entry, place, asked)
     long = request.GET.get("long") == "1"

@@ -44,8 +44,12 @@ function show(name, { focus = false } = {}) {
   mark();
   // The address says what is open, so that a reload and a link show the same.
   const url = new URL(location.href);
-  if (name !== "changes") delete workspace.dataset.full;
-  for (const detail of ["file", "folder", "filter", "source", "turn", "from", ...("full" in workspace.dataset ? [] : ["full"])]) url.searchParams.delete(detail);
+  const details = ["file", "folder", "filter", "source", "turn", "from"];
+  if (name !== "changes") {
+    delete workspace.dataset.full;
+    details.push("full");
+  }
+  for (const detail of details) url.searchParams.delete(detail);
   if (open) url.searchParams.set("panel", name);
   else url.searchParams.delete("panel");
   history.replaceState(history.state, "", url);
@@ -57,14 +61,11 @@ function show(name, { focus = false } = {}) {
 
 /** The changes in the full window, or back beside the conversation. */
 export async function toggleFull() {
-  const isFull = "full" in workspace.dataset;
+  const isFull = workspace.toggleAttribute("data-full");
+  if (workspace.dataset.panel !== "open" || workspace.dataset.tab !== "changes") await show("changes");
   const url = new URL(location.href);
-  if (isFull) delete workspace.dataset.full;
-  else workspace.dataset.full = "";
-  if (!isOpen() || workspace.dataset.tab !== "changes" || workspace.dataset.panel === "kept") await show("changes");
-  url.search = location.search;
-  if (isFull) url.searchParams.delete("full");
-  else url.searchParams.set("full", "1");
+  if (isFull) url.searchParams.set("full", "1");
+  else url.searchParams.delete("full");
   history.replaceState(history.state, "", url);
   viewOf("changes").querySelector("[data-diffs]")?.focus({ preventScroll: true });
 }

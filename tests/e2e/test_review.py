@@ -94,12 +94,11 @@ def test_changes_are_reviewed_in_the_full_window(
 ) -> None:
     change_long_file(folder)
     (folder / "package-lock.json").write_text('{"name": "till"}\n')
-    (folder / "wide.py").write_text(f"text = '{'x' * 3_000}'\n")
     session = new_session(client)
     page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=changes&source=uncommitted")
     pane, chat = page.locator("#changes"), page.get_by_label("Turns")
     cards = pane.locator("[data-file-card]")
-    expect(cards).to_have_count(4)
+    expect(cards).to_have_count(3)
     # Beside the conversation there is no room for two columns, so nothing offers them.
     expect(pane.get_by_role("button", name="Split")).to_be_hidden()
 
@@ -121,19 +120,7 @@ def test_changes_are_reviewed_in_the_full_window(
     lock.locator("summary.file-head").click()
     expect(lock).to_contain_text('{"name": "till"}')
 
-    wide = cards.filter(has_text="wide.py")
-    assert len(wide.locator(".diff-code").inner_text()) < 2_100
-    wide.get_by_role("link", name="Show line").click()
-    expect(wide.get_by_role("link", name="Show line")).to_have_count(0)
-    assert len(wide.locator(".diff-code").inner_text()) > 3_000
     region = pane.get_by_role("region", name="Diffs")
-    fits = "(element) => element.scrollWidth <= element.clientWidth"
-    assert region.evaluate(fits)
-    pane.get_by_role("button", name="Wrap").click()
-    expect(pane.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "false")
-    table = wide.locator(".diff")
-    assert not table.evaluate(fits)
-
     files = pane.get_by_role("navigation", name="Files")
     pane.get_by_role("button", name="File list").click()
     expect(files).to_have_count(0)
@@ -145,10 +132,20 @@ def test_changes_are_reviewed_in_the_full_window(
     expect(files).to_be_visible()
     expect(changed.get_by_text("value_5 = 5 + 1")).to_be_visible()
 
+    region.focus()
+    page.keyboard.press("u")
+    expect(pane.locator(".diff-split")).to_have_count(0)
+    page.keyboard.press("u")
+    expect(changed.locator(".diff-split")).to_be_visible()
+    # Where there is no room for two columns there is one.
+    page.set_viewport_size(PHONE)
+    expect(pane.locator(".diff-split")).to_have_count(0)
+    page.set_viewport_size(DESK)
+    expect(changed.locator(".diff-split")).to_be_visible()
+
     # All of it is there again after a reload, and beside the conversation with one column.
     page.reload()
     expect(chat).to_be_hidden()
-    expect(pane.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "false")
     expect(changed.locator(".diff-split")).to_be_visible()
     page.keyboard.press("Escape")
     expect(chat).to_be_visible()
@@ -168,6 +165,31 @@ def test_changes_are_reviewed_in_the_full_window(
     changed.get_by_role("link", name="Open long.py").click()
     expect(page.get_by_role("article", name="long.py")).to_be_visible()
     expect(chat).to_be_visible()
+
+
+def test_a_long_line_is_wrapped_or_scrolled_and_shown_whole_when_asked_for(
+    server: Installation, client: httpx.Client, folder: Path, page: Page
+) -> None:
+    (folder / "wide.py").write_text(f"text = '{'x' * 3_000}'\n")
+    session = new_session(client)
+    page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=changes&source=uncommitted&full=1")
+    pane = page.locator("#changes")
+    wide = pane.locator("[data-file-card]").filter(has_text="wide.py")
+    expect(wide.locator(".diff-code")).to_be_visible()
+    assert len(wide.locator(".diff-code").inner_text()) < 2_100
+    wide.get_by_role("link", name="Show line").click()
+    expect(wide.get_by_role("link", name="Show line")).to_have_count(0)
+    assert len(wide.locator(".diff-code").inner_text()) > 3_000
+    fits = "(element) => element.scrollWidth <= element.clientWidth"
+    assert pane.get_by_role("region", name="Diffs").evaluate(fits)
+    pane.get_by_role("button", name="Wrap").click()
+    expect(pane.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "false")
+    table = wide.locator(".diff")
+    assert not table.evaluate(fits)
+    page.reload()
+    expect(pane.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "false")
+    pane.get_by_role("button", name="Wrap").click()
+    expect(pane.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "true")
 
 
 def test_nfr_01_a_branch_of_five_thousand_files_opens_quickly_and_its_last_file_is_reached(

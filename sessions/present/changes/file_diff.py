@@ -15,6 +15,7 @@ from opencode_web.lib.diff_html import LARGE_LINES, DiffLine, render_diff
 from sessions.present.changes.diff_gaps import GapPlace, Part, parts_of
 from sessions.present.changes.entries import Asked, ChangeEntry
 from sessions.present.changes.review_comments import Comment, rows_of
+from sessions.present.changes.review_options import ReviewOptions
 from sessions.present.changes.spans import is_combined
 from sessions.present.place import Place
 
@@ -72,9 +73,9 @@ def file_names(entry: ChangeEntry, asked: Asked) -> dict[str, str]:
     return {**asked.names, "file": entry.path, **({"old": entry.old} if entry.old else {})}
 
 
-def has_two_sides(entry: ChangeEntry) -> bool:
-    """Whether there is something on both sides, to be shown beside each other."""
-    return entry.status not in ("added", "deleted")
+def is_split(entry: ChangeEntry, options: ReviewOptions) -> bool:
+    """Whether both sides are shown beside each other: a file that is new or gone has one."""
+    return options.split and entry.status not in ("added", "deleted")
 
 
 def draw(

@@ -28,7 +28,7 @@ from sessions.present.changes.file_diff import (
     file_id,
     file_names,
     gap_place,
-    has_two_sides,
+    is_split,
     long_lines_url,
 )
 from sessions.present.changes.generated import is_generated
@@ -260,18 +260,23 @@ def _files(
     is_known = has_more(session, asked)
     undos = {undo.path: undo for undo in build_undos(session, place)}
     for index, entry in enumerate(page):
-        split = options.split and has_two_sides(entry)
-        is_drawn = index < _DRAWN_FILES and room > 0 and not split and not is_combined(entry)
-        is_drawn = is_drawn and not is_generated(entry.path)
+        file, split = ChangedFile.of(entry, place, asked), is_split(entry, options)
+        is_drawn = (
+            index < _DRAWN_FILES
+            and room > 0
+            and not (split or file.is_generated or is_combined(entry))
+        )
         own = [comment for comment in person.comments if comment.path == entry.path]
         placed = place_comments(own, entry.patches, place, source=asked.label)
         # Whether lines have changed or are only not in this diff shows when it comes.
         is_drawn = is_drawn and not any(comment.is_outdated for comment in placed)
         lines = draw(entry, spaces=options.spaces) if is_drawn else []
         room -= len(lines)
-        gaps = gap_place(entry, place, asked, split=False) if is_known else None
-        long = long_lines_url(entry, place, asked)
-        file = ChangedFile.of(entry, place, asked)
+        if lines:
+            gaps = gap_place(entry, place, asked, split=False) if is_known else None
+            long = long_lines_url(entry, place, asked)
+            diff = build_diff(entry, lines, placed, split=False, gaps=gaps, long_url=long)
+            file = replace(file, diff=diff)
         file = replace(
             file,
             revert=build_revert(entry, place, asked),
@@ -279,11 +284,6 @@ def _files(
             viewed=person.has_viewed(entry),
             # What is drawn follows the person's taste and comments, too.
             stamp=f"{entry.stamp}{'s' * split}{'w' * (not options.spaces)}{_written(own)}",
-            diff=(
-                build_diff(entry, lines, placed, split=False, gaps=gaps, long_url=long)
-                if lines
-                else None
-            ),
         )
         files.append(file)
     return files

@@ -216,8 +216,9 @@ def _summary_events(session: Session, changed: list[_Changed]) -> list[SessionEv
             summary["cause"] = redactor.json(one.left_out.to_json())
         info = info.model_copy(update={"summary": summary})
         events.append(MessageUpdated(info=info, author_id=prompt.author_id))
-        infos[prompt.pk] = {"summary": summary}
-    return [*summary_events(fresh, infos), *events]
+        if one.changes.total:
+            infos[prompt.pk] = {"summary": summary}
+    return [*(summary_events(fresh, infos) if infos else ()), *events]
 
 
 async def stopped_summary(session_id: str) -> list[SessionEvent]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sessions.checkouts.create import known_commits
 from sessions.checkouts.operations import Repositories, base_tip, listed
 from sessions.checkouts.repository import CheckoutError, Person, Repository
-from sessions.checkouts.rescue import remove_beneath, unlock_index
+from sessions.checkouts.rescue import own_index, unlock_index
 
 # In the store, while the project's own files are being changed.
 _MOVING = "refs/opencode/moving"
@@ -140,8 +140,7 @@ async def finish_move(repositories: Repositories) -> None:
 
 async def _refuse_foreign(project: Repository, paths: str, old: str, new: str) -> None:
     """Raises: CheckoutError for files that are neither as before nor as they shall be."""
-    index = {"GIT_INDEX_FILE": str(project.git_dir / "index.moving")}
-    try:
+    with own_index(project, "index.moving") as index:
         await project.ask("read-tree", old, writes=True, extra=index)
         record = ("update-index", "--add", "--remove", "-z", "--stdin")
         await project.ask(*record, writes=True, extra=index, given=_encoded(paths))
@@ -149,8 +148,6 @@ async def _refuse_foreign(project: Repository, paths: str, old: str, new: str) -
             set((await project.ask(*_CACHED, commit, extra=index)).split("\0"))
             for commit in (old, new)
         ]
-    finally:
-        remove_beneath(project.git_dir, "index.moving")
     if foreign := sorted((differing[0] & differing[1] & set(paths.split("\0"))) - {""}):
         raise CheckoutError(
             "A merge into the project's folder was cut short, and these files were changed since: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,14 +81,29 @@ async def stage_all(checkout: Repository, *, extra: dict[str, str] | None = None
 
 
 async def _write_tree(checkout: Repository) -> str:
-    # An index of its own: what somebody has staged stays staged.
-    index = {"GIT_INDEX_FILE": str(checkout.git_dir / "index.rescue")}
-    try:
+    # What somebody has staged stays staged.
+    with own_index(checkout, "index.rescue") as index:
         await checkout.ask("read-tree", "HEAD", writes=True, extra=index)
         await stage_all(checkout, extra=index)
         return (await checkout.ask("write-tree", writes=True, extra=index)).strip()
+
+
+@contextlib.contextmanager
+def own_index(repository: Repository, name: str) -> Iterator[dict[str, str]]:
+    """An index beside the repository's own, for as long as the block. Only one at a time.
+
+    Returns: the environment in which git uses it. What a git that was killed left of it is removed.
+    """
+    _remove_index(repository, name)
+    try:
+        yield {"GIT_INDEX_FILE": str(repository.git_dir / name)}
     finally:
-        remove_beneath(checkout.git_dir, "index.rescue")
+        _remove_index(repository, name)
+
+
+def _remove_index(repository: Repository, name: str) -> None:
+    for left in (name, f"{name}.lock"):
+        remove_beneath(repository.git_dir, left)
 
 
 async def _gitlinks(checkout: Repository, extra: dict[str, str] | None) -> list[str]:

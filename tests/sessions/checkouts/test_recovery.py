@@ -12,6 +12,7 @@ from sessions.checkouts.operations import commit
 from sessions.checkouts.push import push
 from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.repository import CheckoutError, Repository
+from sessions.checkouts.rescue import rescue
 from sessions.git.places import rescued_root
 from tests.sessions.checkouts.conftest import ALICE, Shop, run
 
@@ -45,12 +46,21 @@ async def test_a_merge_that_died_half_way_is_brought_to_its_end(shop: Shop) -> N
     await both.checkout.send(head, both.project, known=[old])
     # As it is when a worker is killed while git writes: one file is new, its lock is left.
     await both.store.ask("update-ref", MOVING, head, writes=True)
-    run("echo new >new; touch .git/index.lock", shop.folder)
+    run("echo new >new; touch .git/index.lock .git/index.moving.lock", shop.folder)
     await finish_move(both)
     assert run("git rev-parse HEAD; git status --porcelain", shop.folder).strip() == head
     assert (shop.folder / "till.py").read_text() == "ONE\ntwo\nthree\n"
     assert not (shop.folder / "d").exists()
     assert await both.store.find(MOVING) is None
+
+
+async def test_a_rescue_that_died_half_way_does_not_stop_the_next(shop: Shop) -> None:
+    folder, _ = await shop.make()
+    both = await shop.repositories()
+    run("echo new >new; touch .git/index.rescue .git/index.rescue.lock", folder)
+    rescued = await rescue(both.checkout, title="Mine")
+    assert run(f"git show {rescued.commit}:new", folder) == "new\n"
+    assert not [*(folder / ".git").glob("index.rescue*")]
 
 
 async def test_what_somebody_changed_after_a_dead_merge_is_left_alone(shop: Shop) -> None:

@@ -1,4 +1,4 @@
-"""The keys of the pages: what there is, what a person has made of it, and which keys can be taken.
+"""The keys of commands: what a person has made of them, and which keys can be taken.
 
 Keys are written as strokes with a blank between: `n`, `Shift+y`, `Mod+k`, `g h`. `Mod` is Ctrl, on
 a Mac the command key. A letter is small and says Shift when it is held; any other character is the
@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from django.db.models import TextChoices
-from django.utils.functional import Promise
-from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
+from teams.commands.command import Command
+from teams.commands.registry import BINDABLE, BY_ID
 
 # Keys of `preferences`: what is bound otherwise than at first, and whether lone characters act.
 BOUND = "shortcuts"
@@ -28,123 +25,6 @@ LONE = "keys_enabled"
 ENTER = "enter_running"
 ENTERS = ("steer", "queue")
 MAX_STROKES = 2
-
-
-class Group(TextChoices):
-    """Where the list has them, in its order."""
-
-    ANYWHERE = "anywhere", gettext_lazy("Anywhere")
-    SESSIONS = "sessions", gettext_lazy("Sessions")
-    MESSAGE = "message", gettext_lazy("Message")
-    REQUESTS = "requests", gettext_lazy("Agent requests")
-    PANEL = "panel", gettext_lazy("Side panel")
-    CHANGES = "changes", gettext_lazy("In the changes")
-
-
-@dataclass(frozen=True)
-class Shortcut:
-    """What a key does: `static/js` binds its id, or an element has it in `data-shortcut`."""
-
-    id: str
-    group: Group
-    label: Promise
-    keys: str
-    # Those that act only while a part of the page has the focus may have a key of others.
-    scope: str = ""
-    # What fields and buttons do by themselves stays as it is.
-    is_fixed: bool = False
-
-
-SHORTCUTS = (
-    Shortcut("palette", Group.ANYWHERE, gettext_lazy("Search and navigate"), "Mod+k"),
-    Shortcut("help", Group.ANYWHERE, gettext_lazy("Show shortcuts"), "?"),
-    Shortcut("home", Group.ANYWHERE, gettext_lazy("Go to all sessions"), "g h"),
-    Shortcut("inbox", Group.ANYWHERE, gettext_lazy("Go to the inbox"), "g i"),
-    Shortcut("usage", Group.ANYWHERE, gettext_lazy("Go to usage"), "g u"),
-    Shortcut("ops", Group.ANYWHERE, gettext_lazy("Go to operations (operators)"), "g o"),
-    Shortcut("new-session", Group.SESSIONS, gettext_lazy("New session"), "n"),
-    Shortcut("next-session", Group.SESSIONS, gettext_lazy("Next session in the list"), "j"),
-    Shortcut("previous-session", Group.SESSIONS, gettext_lazy("Previous session in the list"), "k"),
-    Shortcut("rail", Group.SESSIONS, gettext_lazy("Show or hide the session list"), "["),
-    Shortcut("previous-turn", Group.SESSIONS, gettext_lazy("Previous turn"), "Alt+ArrowUp"),
-    Shortcut("next-turn", Group.SESSIONS, gettext_lazy("Next turn"), "Alt+ArrowDown"),
-    Shortcut("rename", Group.SESSIONS, gettext_lazy("Change the title"), "t"),
-    Shortcut("find", Group.SESSIONS, gettext_lazy("Find in this session"), "Mod+f"),
-    Shortcut(
-        "fold",
-        Group.SESSIONS,
-        gettext_lazy("Expand or collapse tool rows of the turn"),
-        "Shift+e",
-    ),
-    Shortcut("write", Group.MESSAGE, gettext_lazy("Write a message"), "/"),
-    Shortcut("send", Group.MESSAGE, gettext_lazy("Send the message"), "Enter", is_fixed=True),
-    Shortcut(
-        "newline",
-        Group.MESSAGE,
-        gettext_lazy("New line in the message"),
-        "Shift+Enter",
-        is_fixed=True,
-    ),
-    Shortcut(
-        "queue",
-        Group.MESSAGE,
-        gettext_lazy("Send in the other mode while the agent works"),
-        "Mod+Enter",
-        is_fixed=True,
-    ),
-    Shortcut("model", Group.MESSAGE, gettext_lazy("Choose the model"), "Mod+Shift+m"),
-    Shortcut("agent", Group.MESSAGE, gettext_lazy("Choose the agent"), "Mod+."),
-    Shortcut("variant", Group.MESSAGE, gettext_lazy("Choose the thinking variant"), "Mod+Shift+d"),
-    Shortcut("stop", Group.MESSAGE, gettext_lazy("Stop the turn"), "Escape Escape"),
-    Shortcut("allow-once", Group.REQUESTS, gettext_lazy("Allow once"), "y"),
-    Shortcut("allow-always", Group.REQUESTS, gettext_lazy("Always allow…"), "Shift+y"),
-    Shortcut("reject", Group.REQUESTS, gettext_lazy("Tell the agent what to do instead"), "x"),
-    *(
-        Shortcut(
-            f"answer-{number}",
-            Group.REQUESTS,
-            format_lazy(gettext_lazy("Choose answer {number}"), number=number),
-            str(number),
-        )
-        for number in range(1, 10)
-    ),
-    Shortcut("changes", Group.PANEL, gettext_lazy("Show or hide changes"), "c"),
-    Shortcut("review", Group.PANEL, gettext_lazy("Review changes in the full window"), "e"),
-    Shortcut("files", Group.PANEL, gettext_lazy("Show or hide files"), "f"),
-    Shortcut("terminal", Group.PANEL, gettext_lazy("Show or hide the terminal"), "`"),
-    Shortcut("context", Group.PANEL, gettext_lazy("Show or hide context and cost"), "i"),
-    Shortcut("next-file", Group.CHANGES, gettext_lazy("Next changed file"), "n", scope="changes"),
-    Shortcut(
-        "previous-file", Group.CHANGES, gettext_lazy("Previous changed file"), "p", scope="changes"
-    ),
-    Shortcut("next-change", Group.CHANGES, gettext_lazy("Next change"), "]", scope="changes"),
-    Shortcut(
-        "previous-change", Group.CHANGES, gettext_lazy("Previous change"), "[", scope="changes"
-    ),
-    Shortcut(
-        "columns",
-        Group.CHANGES,
-        gettext_lazy("Switch between unified and split diff"),
-        "u",
-        scope="changes",
-    ),
-    Shortcut(
-        "viewed", Group.CHANGES, gettext_lazy("Mark the file as viewed"), "v", scope="changes"
-    ),
-    Shortcut(
-        "fold-files",
-        Group.CHANGES,
-        gettext_lazy("Expand or collapse all files"),
-        "Shift+e",
-        scope="changes",
-    ),
-    Shortcut("wrap", Group.CHANGES, gettext_lazy("Wrap long lines"), "w", scope="changes"),
-    Shortcut(
-        "tree", Group.CHANGES, gettext_lazy("Show or hide the file list"), "t", scope="changes"
-    ),
-    Shortcut("comment", Group.CHANGES, gettext_lazy("Comment on the lines"), "c", scope="changes"),
-)
-BY_ID = {shortcut.id: shortcut for shortcut in SHORTCUTS}
 
 _NAMED = {
     *(f"F{number}" for number in range(1, 13)),
@@ -171,8 +51,7 @@ def chosen_keys(preferences: JsonObject) -> dict[str, str]:
     kept = preferences.get(BOUND)
     own = kept if isinstance(kept, dict) else {}
     return {
-        one.id: str(own.get(one.id, one.keys)) if not one.is_fixed else one.keys
-        for one in SHORTCUTS
+        one.id: str(own.get(one.id, one.keys)) if not one.is_fixed else one.keys for one in BINDABLE
     }
 
 
@@ -200,11 +79,11 @@ def parse_keys(text: str) -> str:
     return keys
 
 
-def clashing(id: str, keys: str, bound: Mapping[str, str]) -> Shortcut | None:
+def clashing(id: str, keys: str, bound: Mapping[str, str]) -> Command | None:
     """Returns: another shortcut that would act on the same keys, or on the beginning of them."""
     if not keys:
         return None
-    for other in SHORTCUTS:
+    for other in BINDABLE:
         taken = bound.get(other.id, "")
         if other.id == id or not taken or other.scope != BY_ID[id].scope:
             continue

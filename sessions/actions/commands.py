@@ -20,7 +20,7 @@ from sessions.actions.prompts import PromptDraft, admit_input, admit_prompt
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import Command, load_commands
 from sessions.commands.marks import Mark, Subtask, read_mark
-from sessions.commands.template import TemplatePiece, fill, mentions
+from sessions.commands.template import TemplatePiece, fill, mentions, order_arguments
 from sessions.config.effective import session_config
 from sessions.config.model import Config
 from sessions.events.inbox import Delivery, InputAdmitted
@@ -143,7 +143,8 @@ def _draft(
                 count=number_format(MAX_ARGUMENTS_CHARS, force_grouping=True)
             )
         )
-    pieces = fill(command.config.template, call.arguments)
+    arguments = order_arguments(call.arguments, command.argument_names)
+    pieces = fill(command.config.template, arguments)
     if command.source != "command":
         pieces = [TemplatePiece(piece.written) for piece in pieces]
     elif not command.runs_shell:

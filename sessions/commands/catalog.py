@@ -36,8 +36,9 @@ class Command:
     source: Literal["command", "skill", "mcp"] = "command"
     path: str = ""
     runs_shell: bool = True
-    # Of an MCP server's prompt, whose arguments it named.
+    # Of an MCP server's prompt: what is filled in, and how the server calls it.
     arguments: tuple[str, ...] = ()
+    argument_names: tuple[str, ...] = ()
 
     @property
     def hints(self) -> list[str]:
@@ -151,7 +152,14 @@ def _of_skill(skill: Skill) -> Command:
 def _of_prompt(prompt: McpPrompt) -> Command:
     # What a server says is no more trusted than a skill: nothing in it is run.
     config = CommandConfig(template=prompt.template, description=prompt.description or None)
-    return Command(prompt.name, config, "mcp", runs_shell=False, arguments=tuple(prompt.hints))
+    return Command(
+        prompt.name,
+        config,
+        "mcp",
+        runs_shell=False,
+        arguments=tuple(prompt.hints),
+        argument_names=tuple(prompt.arguments),
+    )
 
 
 def command_to_wire(command: Command) -> JsonObject:

@@ -7,7 +7,7 @@ a shell part itself: only the template's author decides what is run, with the ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _ARGUMENT = re.compile(r"""\[Image\s+\d+\]|"[^"]*"|'[^']*'|[^\s"']+|["']""")
@@ -36,6 +36,29 @@ def split_arguments(text: str) -> list[str]:
         word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
         for word in words
     ]
+
+
+def order_arguments(text: str, names: Sequence[str]) -> str:
+    """Bring `name=value` in the order of the names, as words that `split_arguments` reads.
+
+    A value goes on to the next name. Returns: any other text as it is.
+    """
+    if not names:
+        return text
+    known = "|".join(re.escape(name) for name in names)
+    before, *found = re.split(rf"(?:^|(?<=\s))({known})=", text)
+    if before.strip() or not found:
+        return text
+    values = dict(zip(found[::2], found[1::2], strict=True))
+    return " ".join(_quoted(values.get(name, "")) for name in names)
+
+
+def _quoted(value: str) -> str:
+    value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        value = value[1:-1]
+    mark = "'" if '"' in value else '"'
+    return f"{mark}{value.replace(mark, '')}{mark}"
 
 
 def placeholders(template: str) -> list[str]:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.utils import timezone
@@ -62,12 +62,16 @@ class McpTool:
 
 @dataclass(frozen=True)
 class McpPrompt:
-    """A prompt as people are offered it. `hints` are what is filled into the template."""
+    """A prompt as people are offered it. `hints` are what is filled into the template.
+
+    `arguments` are the names of these, which servers that were asked before do not have.
+    """
 
     name: str
     description: str
     template: str
     hints: list[str]
+    arguments: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

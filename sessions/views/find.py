@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import AppError
 from sessions.browse.operations import FIND_FILES
-from sessions.models import Session
+from sessions.models import Project, Session
 from sessions.present.frame.rail import load_rail
 from sessions.present.pages.find import (
     Found,
@@ -22,7 +22,7 @@ from sessions.present.place import Place
 from sessions.present.sessions import shown_title
 from sessions.text_search import MAX_QUERY_CHARS
 from sessions.views.files import ask_files
-from sessions.views.requests import project_of, rail_filter, session_of
+from sessions.views.requests import acting_of, project_of, rail_filter, session_of
 from teams.http import TeamRequest, show, team_view
 
 _MAX_FILES = 30
@@ -67,8 +67,23 @@ def _found(request: TeamRequest, query: str) -> Found:
             note = exc.message
         else:
             note = "" if files else _("Open a session or project to search its files.")
-    acting = set(request.GET.get("acts", "")[:1_000].split(","))
-    return load_found(request.access, query, acting=acting, files=files, note=note)
+    return load_found(
+        request.access,
+        query,
+        acting=acting_of(request),
+        project=_near_project(request),
+        files=files,
+        note=note,
+    )
+
+
+def _near_project(request: TeamRequest) -> Project | None:
+    if not request.access.sees_work:
+        return None
+    if shown := request.GET.get("session"):
+        return session_of(request, shown).session.project
+    wanted = request.GET.get("project")
+    return project_of(request, wanted).project if wanted else None
 
 
 def _files(request: TeamRequest, text: str, *, most: int) -> Section | None:

@@ -14,6 +14,7 @@ from sessions.browse.file_scope import Where
 from sessions.browse.operations import FIND_FILES, FIND_SYMBOLS
 from sessions.config.effective import project_config, session_config
 from sessions.models import Project, Session
+from sessions.present.pages.find_pages import slash_targets
 from sessions.present.pages.mentions import (
     MAX_SESSIONS,
     MAX_SHOWN,
@@ -26,7 +27,7 @@ from sessions.present.pages.mentions import (
     symbol_mentions,
 )
 from sessions.views.commands import commands_of
-from sessions.views.requests import project_of, session_of
+from sessions.views.requests import acting_of, project_of, session_of
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 
@@ -51,19 +52,17 @@ def mentions(request: TeamRequest, project: str) -> HttpResponse:
     typed = request.GET.get("q", "")[:200]
     problem, found = "", list[Mention]()
     try:
-        offer = _symbols if request.GET.get("symbols") else _offer
-        found = offer(row, session, typed, request.GET.getlist("open")[:_MAX_OPEN])
+        if typed.startswith("/"):
+            commands = commands_of(row, session).values()
+            targets = slash_targets(request.access, row, acting_of(request))
+            found = command_mentions(commands, targets, typed[1:])
+        elif request.GET.get("symbols"):
+            found = _symbols(row, session, typed)
+        else:
+            found = _named(row, session, typed, request.GET.getlist("open")[:_MAX_OPEN])
     except AppError as exc:
         problem = exc.message
     return render(request, "sessions/_mentions.html", {"mentions": found, "problem": problem})
-
-
-def _offer(
-    project: Project, session: Session | None, typed: str, opened: list[str]
-) -> list[Mention]:
-    if typed.startswith("/"):
-        return command_mentions(commands_of(project, session).values(), typed[1:])
-    return _named(project, session, typed, opened)
 
 
 def _where(project: Project, session: Session | None) -> Where:
@@ -72,9 +71,7 @@ def _where(project: Project, session: Session | None) -> Where:
     return Where(project.pk, project.host, project.directory, cautious=False)
 
 
-def _symbols(
-    project: Project, session: Session | None, typed: str, _opened: list[str]
-) -> list[Mention]:
+def _symbols(project: Project, session: Session | None, typed: str) -> list[Mention]:
     where = _where(project, session)
     asked = browse(where, FIND_SYMBOLS, query=typed.removeprefix("@"))
     return symbol_mentions(submit(asked).result(), where.directory)

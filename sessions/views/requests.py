@@ -26,6 +26,7 @@ from teams.models import Role
 # Key of the browser's session, and of a person's preferences.
 _FILTERS = "rail_filters"
 _WHO = "rail_who"
+_MAX_ACTS_CHARS = 3_000
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -62,6 +63,11 @@ def project_of(request: TeamRequest, project_id: str, *, need: Role = Role.VIEWE
     if access.project.team_id != request.team.pk:
         raise NotFound("Project", project_id)
     return access
+
+
+def acting_of(request: TeamRequest) -> set[str]:
+    """Returns: ids of the commands that act on the page that is open, as it says itself."""
+    return set(request.GET.get("acts", "")[:_MAX_ACTS_CHARS].split(","))
 
 
 @team_view()

@@ -41,11 +41,10 @@ bind({ id: "previous-session", when: hasRows, run: () => go(-1) });
 
 // The palette comes when it is used; without scripts its link opens the search page.
 const find = () => document.querySelector("[data-palette-open]");
-document.addEventListener("click", (event) => {
-  if (!event.target.closest("[data-palette-open]")) return;
-  event.preventDefault();
+function openPalette(typed) {
   const dialog = document.querySelector("[data-palette]");
   if (dialog.open) return;
+  if (typed) dialog.querySelector("input").value = typed;
   // At once: what is typed while the rest comes is for its field, and Enter for what is found.
   let isSent = false;
   dialog.onsubmit = (early) => {
@@ -53,7 +52,9 @@ document.addEventListener("click", (event) => {
     isSent = true;
   };
   dialog.showModal();
-  dialog.querySelector("input").select();
+  const field = dialog.querySelector("input");
+  field.select();
+  if (typed) field.setSelectionRange(typed.length, typed.length);
   import("./palette.js").then(({ start }) => {
     dialog.onsubmit = null;
     start(isSent);
@@ -61,5 +62,11 @@ document.addEventListener("click", (event) => {
     dialog.close();
     throw error;
   });
+}
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-palette-open]")) return;
+  event.preventDefault();
+  openPalette();
 });
-bind({ id: "palette", when: find, run: () => find().click() });
+bind({ id: "palette", when: find, run: () => openPalette() });
+bind({ id: "sessions", when: find, run: () => openPalette("#") });

@@ -1,11 +1,11 @@
-// The keys. Which ones stand for what says the server (teams/shortcuts.py), what that does say modules.
+// The keys. The server says which ones stand for which command (teams/commands); modules bind those.
 
 /** The keys of each action by its id, in the notation of the server. */
 export const keymap = JSON.parse(document.body.dataset.shortcuts || "{}");
 
 const CHORD_MS = 2000;
 export const MAC = /Mac|iP/.test(navigator.platform);
-const actions = [];
+export const actions = [];
 let begun = "";
 let chords = [];
 let timer;
@@ -19,10 +19,13 @@ export function bind(action) {
   actions.push({ when: () => true, ...action });
 }
 
+// What a role must not do is not displayed, also in a menu that is closed.
+const isAllowed = (item) => getComputedStyle(item.closest("[data-needs], [data-own]") ?? item).display !== "none";
+
 /** The `when` and `run` of an action that stands for a click on the first match that is visible or in a menu. */
 export function clickable(selector) {
-  const find = () => [...document.querySelectorAll(selector)].find((item) => item.checkVisibility() || item.matches(".menu-item"));
-  return { when: () => Boolean(find()), run: () => find().click() };
+  const find = () => [...document.querySelectorAll(selector)].find((item) => item.checkVisibility() || (item.matches(".menu-item") && isAllowed(item)));
+  return { when: () => Boolean(find()), run: async () => (await import("./press.js")).press(find()) };
 }
 
 export function isTyping(target) {
@@ -47,16 +50,8 @@ export function stroke(event) {
   return [...held, name].filter(Boolean).join("+");
 }
 
-const deed = (id) => actions.find((action) => action.id === id) ?? clickable(`[data-shortcut="${id}"]`);
-
-/** The ids of what does something here and now. */
-export function living() {
-  const marked = [...document.querySelectorAll("[data-shortcut]")].map((item) => item.dataset.shortcut);
-  return [...new Set([...actions.map(({ id }) => id), ...marked])].filter((id) => deed(id).when());
-}
-
-/** Do it, as its keys would. */
-export const perform = (id) => deed(id).run();
+/** What a command does here: {when, run}. */
+export const deed = (id) => actions.find((action) => action.id === id) ?? clickable(`[data-command="${id}"]`);
 
 function isFree({ fields, when }, { target }, keys) {
   const here = !isTyping(target) || /^Mod/.test(keys) || (/^Alt/.test(keys) && !MAC) || (fields && target.matches(fields));

@@ -1,11 +1,16 @@
 // Suggestions while somebody writes: `@` names a file, folder, agent or past session, a first `/` a command.
 // The field stays the one that has the focus; the list is moved through with the arrow keys.
+import { toast } from "./notify.js";
+import { living, perform } from "./perform.js";
+
 const WAIT_MS = 120;
 let timer = null;
 let asked = 0;
 
+// What is inserted, done or opened.
+const TAKEN = "[data-insert], [data-act], [data-url]";
 const list = () => document.querySelector("#mentions[data-mentions]");
-const options = () => [...(list()?.querySelectorAll("[data-insert]") ?? [])];
+const options = () => [...(list()?.querySelectorAll(TAKEN) ?? [])];
 const chosen = () => list()?.querySelector('[aria-selected="true"]');
 
 /** The word before the caret that may become something, or "". */
@@ -31,23 +36,53 @@ function mark(option) {
   document.querySelector("[data-prompt]").setAttribute("aria-activedescendant", option.id);
 }
 
-function insert(option) {
+/** Do what an option stands for, in the place of the word that was typed. */
+function take(option) {
   const field = document.querySelector("[data-prompt]");
   const word = typed(field);
   const end = field.selectionStart;
+  const { insert: text, act, url } = option.dataset;
   close();
-  const { insert: text } = option.dataset;
   field.focus();
+  if (!text) {
+    field.setRangeText("", end - word.length, end, "end");
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    if (act) perform(act);
+    else location.assign(url);
+    return;
+  }
   field.setRangeText(`${text} `, end - word.length, end, "end");
+  // The first of the named arguments is written first.
+  const first = text.indexOf("= ") + 1;
+  if (first) field.selectionStart = field.selectionEnd = end - word.length + first;
+  else if (text.endsWith("=")) field.setRangeText("", field.selectionStart - 1, field.selectionStart, "end");
   // A folder is a step on the way to a file.
   if (text.endsWith("/")) field.setRangeText("", field.selectionStart - 1, field.selectionStart, "end");
   field.dispatchEvent(new InputEvent("input", { bubbles: true }));
 }
 
+function address(field, word, more = {}) {
+  const url = new URL(field.form.dataset.mention, location);
+  for (const [name, value] of Object.entries({ q: word, ...more })) url.searchParams.set(name, value);
+  if (word.startsWith("/")) url.searchParams.set("acts", living());
+  return url;
+}
+
+/** Do what a command of the page is called that was typed as a whole. Returns: whether it is one. */
+export async function takeTyped(field, word) {
+  const response = await fetch(address(field, word), { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (!response?.ok || response.redirected) return false;
+  const found = [...new DOMParser().parseFromString(await response.text(), "text/html").querySelectorAll(".mention")];
+  const option = found.find((one) => !one.dataset.insert && one.querySelector(".mention-label")?.textContent === word);
+  if (!option) return false;
+  if (option.matches(TAKEN)) take(option);
+  else toast(option.querySelector(".meta").textContent);
+  return true;
+}
+
 async function ask(field, word) {
   const turn = ++asked;
-  const url = new URL(field.form.dataset.mention, location);
-  url.searchParams.set("q", word);
+  const url = address(field, word);
   for (const { dataset } of document.querySelectorAll("[data-file-pane] [data-file][aria-current]")) url.searchParams.append("open", dataset.file);
   const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (turn !== asked) return;
@@ -62,10 +97,7 @@ async function ask(field, word) {
 
 /** What is defined in files comes after the files, when language servers have told it. */
 async function askSymbols(field, word, turn) {
-  const url = new URL(field.form.dataset.mention, location);
-  url.searchParams.set("q", word);
-  url.searchParams.set("symbols", "1");
-  const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
+  const response = await fetch(address(field, word, { symbols: 1 }), { headers: { "HX-Request": "true" } }).catch(() => null);
   if (turn !== asked || !response?.ok || response.redirected) return;
   const found = [...new DOMParser().parseFromString(await response.text(), "text/html").querySelectorAll("[data-insert]")];
   if (turn !== asked || !list() || !found.length) return;
@@ -91,7 +123,7 @@ function step(event) {
   const moves = { ArrowDown: 1, ArrowUp: -1 };
   if (event.key === "Escape") close();
   else if (moves[event.key] && all.length) mark(all.at((here + moves[event.key]) % all.length));
-  else if ((event.key === "Enter" || event.key === "Tab") && !event.shiftKey && chosen()?.dataset.insert) insert(chosen());
+  else if ((event.key === "Enter" || event.key === "Tab") && !event.shiftKey && chosen()?.matches(TAKEN)) take(chosen());
   else return;
   event.preventDefault();
   event.stopPropagation();
@@ -101,11 +133,10 @@ document.addEventListener("keydown", step, true);
 document.addEventListener("input", (event) => event.target.matches("[data-prompt]") && suggest(event.target));
 // Before the field loses the focus.
 document.addEventListener("mousedown", (event) => {
-  const option = event.target.closest("#mentions [data-insert]");
-  if (option) {
-    event.preventDefault();
-    insert(option);
-  }
+  const option = event.target.closest("#mentions .mention");
+  if (!option) return;
+  event.preventDefault();
+  if (option.matches(TAKEN)) take(option);
 });
 document.addEventListener("focusout", (event) => event.target.matches("[data-prompt]") && close());
 document.addEventListener("submit", close);

@@ -1,6 +1,6 @@
 // The palette: what somebody looks for or wants to do, over any page. The field keeps the focus, its
 // options are gone through by keys.
-import { living, perform } from "./keys.js";
+import { living, perform } from "./perform.js";
 import { load } from "./view.js";
 import { _ } from "./words.js";
 
@@ -20,6 +20,9 @@ let slow = null;
 let asked = 0;
 // Enter came before the answer to what was typed.
 let isWanted = false;
+
+// What is done when it has closed, and the focus is back where it was.
+let wanted = "";
 
 /** It is open, with what was looked for last. `isSent`: Enter was pressed already. */
 export function start(isSent) {
@@ -109,6 +112,8 @@ function move(key) {
 dialog.addEventListener("keydown", (event) => {
   if (event.target !== input || event.isComposing || event.shiftKey) return;
   if (event.key === "Enter") take();
+  // Browsers would empty the field first.
+  else if (event.key === "Escape") dialog.close();
   else if (!move(event.key)) return;
   event.preventDefault();
 });
@@ -122,10 +127,12 @@ input.addEventListener("input", () => {
 dialog.addEventListener("click", ({ target }) => {
   const option = target.closest("[data-found]");
   if (!option && target !== dialog) return;
+  wanted = option?.dataset.act ?? "";
   dialog.close();
-  if (option?.dataset.act) perform(option.dataset.act);
 });
 dialog.addEventListener("close", () => {
   asked++;
   isWanted = false;
+  if (wanted) perform(wanted);
+  wanted = "";
 });

@@ -98,6 +98,11 @@ document.addEventListener("click", (event) => {
   event.target.closest("[data-menu]").open = false;
   find();
 });
+// The last turn has these when it has ended.
+const last = (selector) => [...log.querySelectorAll(`.turn-acts ${selector}`)].at(-1);
+const canRollBack = () => Boolean(last("[data-row-menu]")) && document.body.dataset.role !== "viewer";
+bind({ id: "undo", when: canRollBack, run: async () => (await import("./row_menu.js")).open(last("[data-row-menu]"), "turn-roll-back") });
+bind({ id: "copy-answer", when: () => Boolean(last("[data-copy-from]")), run: () => last("[data-copy-from]").click() });
 bind({ id: "previous-turn", run: () => step(-1) });
 bind({ id: "next-turn", run: () => step(1) });
 // The history is longer than the page: the browser's own search would not find all. It comes with the second press.

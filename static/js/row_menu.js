@@ -28,7 +28,7 @@ function fit() {
 }
 
 /** Show the acts that the address of the link lists. Without an answer the link itself is followed. */
-export async function open(link) {
+export async function open(link, act = "") {
   if (dialog.open) dialog.close();
   const response = await fetch(link.href, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (!response?.ok || response.redirected) return location.assign(link.href);
@@ -36,6 +36,7 @@ export async function open(link) {
   await htmx.swap({ target: dialog, text: await response.text(), swap: "innerHTML", sourceElement: dialog });
   dialog.showModal();
   place(link);
+  dialog.querySelector(`[data-command="${act}"]`)?.click();
 }
 
 dialog.addEventListener("toggle", ({ target }) => {
@@ -45,6 +46,7 @@ dialog.addEventListener("toggle", ({ target }) => {
 }, true);
 dialog.addEventListener("click", (event) => (event.target === dialog || event.target.closest("a")) && dialog.close());
 dialog.addEventListener("close", () => {
+  dialog.replaceChildren();
   // The row may have been drawn again since.
   const again = document.querySelector(`[data-row-menu][href="${CSS.escape(opener.getAttribute("href"))}"]`);
   (opener.isConnected ? opener : again)?.focus();

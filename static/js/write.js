@@ -28,8 +28,11 @@ document.addEventListener("input", ({ target }) => {
 });
 
 /** Enter was pressed in the field. */
-export function enter({ target, ctrlKey, metaKey }) {
-  if (!target.value.trim()) return;
+export async function enter({ target, ctrlKey, metaKey }) {
+  const text = target.value.trim();
+  if (!text) return;
+  // A command of the page is done, and not sent.
+  if (/^\/[^\s/]+$/.test(text) && (await (await import("./mention.js")).takeTyped(target, text))) return;
   // While a turn runs there are two ways to send: Mod+Enter takes the one that Enter does not.
   const waits = (document.body.dataset.enter === "queue") !== (ctrlKey || metaKey);
   const queue = waits && form().querySelector("[data-queue]");

@@ -4,8 +4,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from teams.commands.registry import BY_ID
 from teams.models import User
-from teams.shortcuts import BOUND, BY_ID, chosen_keys, clashing, parse_keys
+from teams.shortcuts import BOUND, chosen_keys, clashing, parse_keys
 
 
 @transaction.atomic
@@ -16,7 +17,7 @@ def bind_shortcut(user: User, id: str, *, keys: str | None, take: bool = False) 
     Raises: NotFound for no shortcut; Invalid for what is no key; Conflict when another has it.
     """
     shortcut = BY_ID.get(id)
-    if shortcut is None or shortcut.is_fixed:
+    if shortcut is None or not shortcut.is_bindable:
         raise NotFound("Shortcut", id)
     locked = User.objects.select_for_update().get(pk=user.pk)
     bound = chosen_keys(locked.preferences)

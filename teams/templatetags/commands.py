@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from django import template
 from django.http import HttpRequest
 from django.template.context import Context
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from teams.commands.command import Group
+from teams.commands.pages import PAGES, TEAM_GROUPS, Page, current_page
+from teams.commands.registry import BY_ID
 from teams.models import User
-from teams.shortcuts import BY_ID, acting_keys
+from teams.shortcuts import acting_keys
 
 register = template.Library()
 
@@ -32,6 +38,41 @@ def key(context: Context, id: str) -> SafeString | str:
     bound = acting_keys(user.preferences) if isinstance(user, User) else {id: BY_ID[id].keys}
     text = _shown(bound.get(id, ""), _modifiers(request))
     return format_html('<kbd data-key-for="{}"{}>{}</kbd>', id, "" if text else " hidden", text)
+
+
+@register.simple_tag(takes_context=True)
+def command(context: Context, id: str) -> SafeString:
+    """What a command is called in a menu, with its keys."""
+    shown = key(context, id) if BY_ID[id].is_bindable else ""
+    return format_html("{}{}", BY_ID[id].label, shown)
+
+
+@dataclass(frozen=True)
+class NavGroup:
+    """Pages of the settings under a heading; `pages`: [(page, address, whether it is shown)]."""
+
+    group: Group
+    pages: list[tuple[Page, str, bool]]
+
+
+@register.simple_tag(takes_context=True)
+def settings_nav(context: Context, kind: str = "team") -> list[NavGroup]:
+    """The settings that who looks may see: of the `team`, of their `account`, of `operations`."""
+    groups = TEAM_GROUPS if kind == "team" else (Group(kind),)
+    request = context["request"]
+    role = request.access.role if kind == "team" else None
+    place = {"team": request.team.slug} if kind == "team" else {}
+    pages = [one for one in PAGES if one.group in groups and one.is_for(request.user, role)]
+    match = request.resolver_match
+    shown = current_page(pages, match.view_name, match.kwargs) if match else None
+    return [nav for group in groups if (nav := _nav_group(group, pages, place, shown)).pages]
+
+
+def _nav_group(
+    group: Group, pages: Iterable[Page], place: dict[str, str], shown: Page | None
+) -> NavGroup:
+    own = [(one, one.url(place), one is shown) for one in pages if one.group is group]
+    return NavGroup(group, [page for page in own if page[1]])
 
 
 @register.simple_tag(takes_context=True)

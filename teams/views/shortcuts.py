@@ -15,8 +15,10 @@ from opencode_web.lib.errors import Conflict, Invalid
 from teams.actions.shortcuts import bind_shortcut, reset_shortcuts
 from teams.actions.tastes import remember_taste
 from teams.actions.users import set_keys_enabled
+from teams.commands.command import Command, Group
+from teams.commands.registry import BINDABLE
 from teams.http import UserRequest, done, show, user_view
-from teams.shortcuts import ENTER, ENTERS, SHORTCUTS, Group, Shortcut, acting_keys, chosen_keys
+from teams.shortcuts import ENTER, ENTERS, acting_keys, chosen_keys
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Fault:
 class Row:
     """A shortcut as the list has it."""
 
-    shortcut: Shortcut
+    shortcut: Command
     keys: str
     fault: Fault | None = None
 
@@ -115,7 +117,7 @@ def _page(request: UserRequest, fault: Fault | None = None, *, status: int = 200
 def _sections(request: UserRequest, fault: Fault | None = None) -> list[Section]:
     bound = chosen_keys(request.user.preferences)
     sections = {group: Section(group) for group in Group}
-    for one in SHORTCUTS:
+    for one in BINDABLE:
         wrong = fault if fault and fault.id == one.id else None
         sections[one.group].rows.append(Row(one, bound[one.id], wrong))
     return [section for section in sections.values() if section.rows]

@@ -55,11 +55,11 @@ def test_a_server_is_set_up_accepted_called_and_its_prompt_offered(
     page.goto(f"{team}/settings/mcp/")
     page.get_by_role("link", name="New server").click()
     page.get_by_label("Type").select_option(label="A remote server")
-    expect(page.get_by_label("Command")).to_be_hidden()
+    expect(page.get_by_label("Command", exact=True)).to_be_hidden()
     page.get_by_label("Type").select_option(label="A program in the sandbox")
     expect(page.get_by_label("Address")).to_be_hidden()
     page.get_by_label("Name").fill("shop")
-    page.get_by_label("Command").fill(" ".join(command))
+    page.get_by_label("Command", exact=True).fill(" ".join(command))
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("shop saved")).to_be_visible()
 
@@ -91,7 +91,9 @@ def test_a_server_is_set_up_accepted_called_and_its_prompt_offered(
 
     page.locator("#prompt").press_sequentially("/shop")
     offered = page.get_by_role("option", name="/shop:restock")
-    expect(offered).to_contain_text("$1 · Orders more.")
+    expect(offered).to_contain_text("item · Orders more.")
+    offered.click()
+    expect(page.locator("#prompt")).to_have_value("/shop:restock item=")
 
     page.goto(f"{team}/p/{server.project}/mcp")
     expect(page.get_by_text("Connected")).to_be_visible()

@@ -181,5 +181,57 @@ def test_the_palette_finds_what_was_said_and_goes_there(
     page.wait_for_url(re.compile("/p/new"))
     page.keyboard.press("Control+k")
     expect(palette.get_by_role("group", name="Commands")).to_be_visible()
+    page.keyboard.type("x")
     page.keyboard.press("Escape")
     expect(palette).to_be_hidden()
+
+
+def test_commands_of_the_page_are_done_from_the_palette_and_the_message_field(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    ask(client, session, script([{"text": "The first answer."}]))
+    ask(client, session, script([{"text": "The second answer."}]))
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+
+    # What can be done with the session comes first, with its name for the message field.
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Search and navigate")
+    first = palette.get_by_role("group").first
+    expect(first).to_contain_text("Compact the conversation")
+    expect(first).to_contain_text("/compact")
+    # A form in a menu that is closed is opened, and has the focus.
+    page.keyboard.type(">delete ses")
+    expect(palette.get_by_role("option")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Delete permanently")).to_be_visible()
+    page.keyboard.press("Escape")
+
+    prompt = page.locator("#prompt")
+    prompt.press_sequentially("/fo")
+    option = page.get_by_role("option", name="/fork")
+    expect(option).to_contain_text("Fork session")
+    prompt.fill("")
+    # Enter comes before the list.
+    prompt.fill("/undo")
+    prompt.press("Enter")
+    rolled_back = page.get_by_role("dialog").get_by_role("button", name="Roll back")
+    rolled_back.click()
+    expect(page.locator("#reverted")).to_contain_text("Restore")
+    expect(page.locator("#log")).not_to_contain_text("The second answer.")
+    prompt.fill("")
+    prompt.press_sequentially("/red")
+    expect(page.get_by_role("option", name="/redo")).to_be_visible()
+    prompt.press("Enter")
+    expect(page.locator("#log")).to_contain_text("The second answer.")
+    expect(prompt).to_have_value("")
+
+    # Nothing waits for an answer, so there is nothing to stop.
+    prompt.fill("/stop")
+    prompt.press("Enter")
+    expect(page.locator("#toasts")).to_contain_text("not possible here")
+    expect(prompt).to_have_value("/stop")
+    prompt.fill("/themes")
+    prompt.press("Enter")
+    page.wait_for_url(re.compile("/me/appearance"))

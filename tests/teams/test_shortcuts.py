@@ -13,8 +13,11 @@ from django.test import Client
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from teams.actions.shortcuts import bind_shortcut, reset_shortcuts
 from teams.actions.users import set_keys_enabled
+from teams.commands.acts import ACTS
+from teams.commands.pages import PAGES
+from teams.commands.registry import BINDABLE, BY_ID, COMMANDS
 from teams.models import User
-from teams.shortcuts import BY_ID, SHORTCUTS, acting_keys, chosen_keys, clashing, parse_keys
+from teams.shortcuts import acting_keys, chosen_keys, clashing, parse_keys
 
 ClientFor = Callable[[User | None], Client]
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -55,25 +58,59 @@ def test_keys_that_cannot_be_bound_are_refused(subtests: pytest.Subtests) -> Non
 
 def test_no_two_shortcuts_begin_with_the_same_keys() -> None:
     bound = chosen_keys({})
-    assert [one.id for one in SHORTCUTS if clashing(one.id, bound[one.id], bound)] == []
-    assert all(one.id != other.id for one, other in combinations(SHORTCUTS, 2))
-    assert all(parse_keys(one.keys) == one.keys for one in SHORTCUTS if not one.is_fixed)
+    assert [one.id for one in BINDABLE if clashing(one.id, bound[one.id], bound)] == []
+    assert all(one.id != other.id for one, other in combinations(COMMANDS, 2))
+    assert all(parse_keys(one.keys) == one.keys for one in BINDABLE if not one.is_fixed)
 
 
-def test_every_shortcut_does_something_and_every_binding_is_listed() -> None:
+def _bound_by_scripts() -> set[str]:
     scripts = [path.read_text() for path in (settings.BASE_DIR / "static" / "js").glob("*.js")]
-    pages = [path.read_text() for path in (settings.BASE_DIR / "templates").rglob("*.html")]
     bound = {
         name for text in scripts for name in re.findall(r'bind\(\{\s*id: "([a-z0-9-]+)"', text)
     }
-    bound |= {
+    return bound | {
         name.strip(' "\n')
         for text in scripts
         for ids in re.findall(r"for \(const id of \[([^\]]+)\]\)\s+bind\(", text)
         for name in ids.split(",")
     }
-    bound |= {name for text in pages for name in re.findall(r'data-shortcut="([a-z0-9-]+)"', text)}
-    assert bound == BY_ID.keys()
+
+
+def test_every_command_does_something_and_what_does_something_is_a_command() -> None:
+    pages = [path.read_text() for path in (settings.BASE_DIR / "templates").rglob("*.html")]
+    marked = {name for text in pages for name in re.findall(r'data-command="([a-z0-9-]+)"', text)}
+    done = _bound_by_scripts() | marked
+    assert done <= BY_ID.keys()
+    assert {one.id for one in ACTS} <= done
+    # Keys of a page press a link to it.
+    assert {one.id for one in PAGES if one.keys} <= done
+
+
+# Menus whose items are what somebody looks for or chooses, and not what is done.
+LISTS = {"_found.html", "_found_options.html", "_found_here.html", "found.html"}
+
+
+def test_every_item_of_a_menu_is_a_command() -> None:
+    missing = [
+        f"{path.name}: {tag}"
+        for path in (settings.BASE_DIR / "templates").rglob("*.html")
+        if path.name not in LISTS and path.parent.name != "ops"
+        for tag in re.findall(r'<[a-z]+ class="menu-item.*?>(?=[^"])', path.read_text())
+        if "data-command=" not in tag and "data-entry" not in tag
+    ]
+    assert missing == []
+
+
+def test_no_two_commands_have_the_same_name_in_the_message_field() -> None:
+    names = [name for one in COMMANDS for name in one.names]
+    assert sorted(names) == sorted(set(names))
+    # Those of the terminal program that make sense in a browser.
+    assert set(names) >= {
+        *("compact", "summarize", "undo", "redo", "share", "unshare", "models", "agents", "new"),
+        *("clear", "rename", "export", "themes", "help", "sessions", "resume", "continue", "exit"),
+        *("quit", "connect", "details", "thinking", "fork", "timeline", "status", "mcps", "copy"),
+        *("skills", "variants"),
+    }
 
 
 @pytest.mark.django_db

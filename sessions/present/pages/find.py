@@ -12,10 +12,10 @@ from django.utils.translation import ngettext
 
 from opencode_web.lib.templatetags.ui import ago
 from sessions.browse.fuzzy import is_whole, score
-from sessions.models import Session
+from sessions.models import Project, Session
 from sessions.present.frame.rail import build_rows
 from sessions.present.pages.files import Addresses
-from sessions.present.pages.find_pages import Page, acts, command_pages, settings_pages
+from sessions.present.pages.find_pages import Target, acts, command_pages, settings_pages
 from sessions.present.place import Place
 from sessions.present.sessions import Row
 from sessions.text_search import (
@@ -34,7 +34,7 @@ MAX_HITS = 3
 MAX_HERE = 200
 _MAX_PAGES = 6
 # Of commands: more where nothing else is asked for.
-_MOST = {"": 6, "commands": 40}
+_MOST = {"": 8, "commands": 80}
 # With fewer letters of "settings" somebody may look for anything.
 _MIN_SETTINGS_CHARS = 3
 # What a query begins with that is about one kind only.
@@ -70,7 +70,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Found:
-    """What fits a query; without one, where people go most: recent sessions, then commands.
+    """What fits a query; without one, what people do or where they go most.
 
     `note`: why there are no files.
     """
@@ -118,26 +118,32 @@ def load_found(
     query: str,
     *,
     acting: Collection[str] = (),
+    project: Project | None = None,
     files: Section | None = None,
     note: str = "",
 ) -> Found:
     """`query` may begin with one of `PREFIXES`. It is cut to `MAX_QUERY_CHARS`.
 
-    `acting`: ids of the shortcuts that do something on the page; `files`: what fits among them.
+    `acting`: ids of the commands that do something on the page, which is about `project`; `files`:
+    what fits among them.
     """
     query = query[:MAX_QUERY_CHARS]
     only, text = split_prefix(query)
     commands = sessions = settings = None
     if only in ("", "commands"):
-        pages = _fitting([*command_pages(access), *acts(acting)], text, most=_MOST[only])
-        commands = Section("commands", _("Commands"), pages)
+        targets = [*acts(acting), *command_pages(access, project)]
+        entries = _fitting(targets, text, most=_MOST[only])
+        commands = Section("commands", _("Commands"), entries)
     if only in ("", "sessions") and access.sees_work:
         label = _("Sessions") if text else _("Recent sessions")
         sessions = Section("sessions", label, _sessions(access, text))
     if only == "" and text:
         settings = Section("settings", _("Settings"), _settings(access, text))
-    # Without a word, what somebody has just left is what they most likely want.
-    order = [commands, sessions, files, settings] if text else [sessions, files, commands]
+    # Without a word: on the page of a session what can be done with it, else what somebody has
+    # just left.
+    order = [commands, sessions, files, settings]
+    if not text and "rename" not in acting:
+        order = [sessions, files, commands]
     return Found(query, [one for one in order if one is not None and one.entries], note)
 
 
@@ -155,7 +161,7 @@ def file_section(session: Session, paths: Iterable[str], *, is_open: bool) -> Se
     return Section("files", label, entries)
 
 
-def _fitting(pages: Iterable[Page], text: str, *, most: int = _MAX_PAGES) -> list[FindEntry]:
+def _fitting(pages: Iterable[Target], text: str, *, most: int = _MAX_PAGES) -> list[FindEntry]:
     if not text:
         return [_entry(page) for page in [*pages][:most]]
     rated = [(score(text, f"{page.label} {page.words}"), page) for page in pages]
@@ -174,8 +180,8 @@ def _settings(access: TeamAccess, text: str) -> list[FindEntry]:
     return _fitting(pages, text)
 
 
-def _entry(page: Page) -> FindEntry:
-    return FindEntry(page.label, page.url, key=page.key)
+def _entry(page: Target) -> FindEntry:
+    return FindEntry(page.label, page.url, f"/{page.names[0]}" if page.names else "", key=page.key)
 
 
 def _sessions(access: TeamAccess, text: str) -> list[FindEntry]:

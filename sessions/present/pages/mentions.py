@@ -18,9 +18,11 @@ from sessions.changes.steps import changed_paths
 from sessions.commands.catalog import Command
 from sessions.models import Session
 from sessions.present.frame.builtin import describe
+from sessions.present.pages.find_pages import Target
 from sessions.present.sessions import shown_title
 
 MAX_SHOWN = 12
+MAX_COMMANDS = 60
 MAX_SESSIONS = 4
 _MAX_TITLE_CHARS = 80
 _MAX_PATCHES = 20
@@ -29,12 +31,18 @@ _MAX_CHANGED = 50
 
 @dataclass(frozen=True)
 class Mention:
-    """`insert` takes the place of what was typed; `icon` is one of the sprite."""
+    """`insert` takes the place of what was typed; `icon` is one of the sprite.
+
+    Without `insert`, `act` is the id of the command that is done or `url` the page that is opened;
+    without any it cannot be chosen.
+    """
 
     insert: str
     icon: str
     label: str
     detail: str = ""
+    act: str = ""
+    url: str = ""
 
 
 def agent_mentions(agents: Iterable[Agent], typed: str) -> list[Mention]:
@@ -92,18 +100,44 @@ def symbol_mentions(symbols: Iterable[JsonObject], directory: str) -> list[Menti
     return found[:MAX_SHOWN]
 
 
-def command_mentions(commands: Iterable[Command], typed: str) -> list[Mention]:
-    """Those whose name begins so come before those that only have it in them."""
+def command_mentions(
+    commands: Iterable[Command], targets: Iterable[Target], typed: str
+) -> list[Mention]:
+    """What a message can begin with, and what can be done from the field: `targets`.
+
+    Those whose name begins so come before those that only have it in them.
+    """
     wanted = typed.lower()
-    found = [one for one in commands if wanted in one.name.lower()]
-    found.sort(key=lambda one: (not one.name.lower().startswith(wanted), one.name))
-    return [
-        Mention(f"/{one.name}", "terminal", f"/{one.name}", _about(one))
-        for one in found[:MAX_SHOWN]
-    ]
+    found = {
+        one.name: Mention(f"/{_call(one)}", "terminal", f"/{one.name}", _about(one))
+        for one in commands
+    }
+    for target in targets:
+        name = next((one for one in target.names if one.startswith(wanted)), target.names[0])
+        if name not in found and (target.key or name == wanted):
+            found[name] = _of_target(target, name)
+    fitting = sorted(
+        (name for name in found if wanted in name.lower()),
+        key=lambda name: (not name.lower().startswith(wanted), name),
+    )
+    return [found[name] for name in fitting[:MAX_COMMANDS]]
+
+
+def _of_target(target: Target, name: str) -> Mention:
+    if target.key:
+        icon = "arrow-right" if target.url else "circle"
+        act = "" if target.url else target.key
+        return Mention("", icon, f"/{name}", target.label, act=act, url=target.url)
+    detail = _("%(command)s: not possible here") % {"command": target.label}
+    return Mention("", "info", f"/{name}", detail)
+
+
+def _call(command: Command) -> str:
+    """How it is written: arguments that a server has named are filled in by their names."""
+    return " ".join([command.name, *(f"{name}=" for name in command.argument_names)])
 
 
 def _about(command: Command) -> str:
     """What follows its name, and what it is for."""
-    hints = " ".join(command.hints)
+    hints = " ".join(command.argument_names or command.hints)
     return " · ".join(filter(None, (hints, describe(command.config.description or ""))))

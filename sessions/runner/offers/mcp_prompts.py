@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import printable_text
@@ -13,6 +14,7 @@ from tools.redaction import Redactor
 MAX_NAME_CHARS = 100
 _MAX_DESCRIPTION_CHARS = 500
 _MAX_TEMPLATE_CHARS = 64 * 1024
+_ARGUMENT = re.compile(r"[\w.-]{1,60}")
 
 
 def shown_prompts(offer: Offer, redactor: Redactor) -> tuple[JsonObject, ...]:
@@ -34,16 +36,24 @@ def check_prompts(server: str, offer: Offer) -> tuple[list[JsonValue], list[str]
             continue
         taken.add(name)
         described = printable_text(str(one.get("description") or ""))
-        hints: list[JsonValue] = [f"${number}" for number, _ in enumerate(arguments_of(one), 1)]
+        arguments = arguments_of(one)
+        hints: list[JsonValue] = [f"${number}" for number, _ in enumerate(arguments, 1)]
         prompts.append(
             {
                 "name": name,
                 "description": described[:_MAX_DESCRIPTION_CHARS],
                 "template": template,
                 "hints": hints,
+                "arguments": _argument_names(arguments),
             }
         )
     return prompts, problems
+
+
+def _argument_names(arguments: Iterable[JsonObject]) -> list[JsonValue]:
+    """Returns: what people write before `=`; none where a name cannot be written so."""
+    names = [str(one.get("name", "")) for one in arguments]
+    return [*names] if all(_ARGUMENT.fullmatch(name) for name in names) else []
 
 
 def _template(messages: JsonValue) -> str:

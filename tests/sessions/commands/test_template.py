@@ -8,6 +8,7 @@ from sessions.commands.template import (
     TemplatePiece,
     fill,
     mentions,
+    order_arguments,
     parse_line,
     placeholders,
     split_arguments,
@@ -43,6 +44,27 @@ def test_arguments_are_filled_in(subtests: pytest.Subtests) -> None:
     for template, arguments, text in cases:
         with subtests.test(text=text):
             assert "".join(piece.written for piece in fill(template, arguments)) == text
+
+
+def test_named_arguments_are_put_in_order(subtests: pytest.Subtests) -> None:
+    names = ["topic", "max.depth"]
+    cases = [
+        ("topic=tests max.depth=2", '"tests" "2"'),
+        ("max.depth=2 topic=unit tests of it", '"unit tests of it" "2"'),
+        ("topic='a \"b\"'", '\'a "b"\' ""'),
+        ("topic=a=b", '"a=b" ""'),
+        # Not all of it is named.
+        ("tests topic=x", "tests topic=x"),
+        ("unit tests", "unit tests"),
+        ("maxxdepth=2", "maxxdepth=2"),
+        ("", ""),
+    ]
+    for text, ordered in cases:
+        with subtests.test(text=text):
+            assert order_arguments(text, names) == ordered
+            assert order_arguments(text, []) == text
+    ordered = order_arguments("max.depth=2 topic=unit tests", names)
+    assert "".join(piece.text for piece in fill("$1: $2", ordered)) == "unit tests: 2"
 
 
 def test_shell_parts_are_the_templates_alone() -> None:

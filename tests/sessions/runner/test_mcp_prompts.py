@@ -110,7 +110,9 @@ def test_what_is_no_prompt_is_not_offered() -> None:
         ),
     )
     prompts, problems = check_prompts("shop", offer)
-    assert prompts == [{"name": "shop:fine", "description": "", "template": "Hello.", "hints": []}]
+    assert prompts == [
+        {"name": "shop:fine", "description": "", "template": "Hello.", "hints": [], "arguments": []}
+    ]
     assert problems == [
         "There is another prompt shop:fine; this one is not offered.",
         "The prompt shop:odd has no text; it is not offered.",

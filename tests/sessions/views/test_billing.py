@@ -48,8 +48,8 @@ def test_every_link_that_billing_is_shown_opens(
     codes = {link: browser.get(link, follow=True).status_code for link in inside}
     assert {link: code for link, code in codes.items() if code != 200} == {}
     page = browser.get(PAGES[0]).content.decode()
-    assert 'data-shortcut="home"' in page
-    assert 'data-shortcut="inbox"' not in page
+    assert 'data-command="home"' in page
+    assert 'data-command="inbox"' not in page
     # Nothing keeps a line open that would be refused.
     assert "data-rail " not in page
     assert "data-save" not in page

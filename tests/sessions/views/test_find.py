@@ -182,7 +182,7 @@ def test_commands_and_settings_are_found_by_their_names(
     assert "Keys" in names(alice, "settings")
     assert "Keys" not in names(bob, "settings")
     # Where there is nothing but money, no work can be gone to.
-    assert names(bill, "") == names(bill, ">") == ["Usage", "Documentation"]
+    assert names(bill, "") == names(bill, ">") == ["Documentation", "Usage"]
     assert [names(bill, text) for text in ("till", "#", "audit", "permissions", "@x")] == [[]] * 5
     of_team = {"Members", "Roles", "Budgets"}
     assert of_team <= set(names(bill, "settings")) <= {*names(vera, "settings")} - {"General"}

@@ -9,6 +9,7 @@ from django.test import Client
 
 from sessions.actions.sessions import WorkFolder
 from sessions.models import Project, Session
+from teams.commands.pages import PAGES
 from teams.models import User
 from tests.sessions.factories import make_session
 
@@ -47,6 +48,11 @@ def test_options_stand_in_groups_of_a_list_and_are_counted(
     assert f'data-said="{count} results"' in html
     assert html.count('tabindex="-1"') == count
     assert 'role="listbox"' not in options(client_for(alice), q="#zebra")
+
+
+def test_every_page_has_an_address() -> None:
+    place = {"team": "acme", "project": "prj_x"}
+    assert [one.id for one in PAGES if not one.url(place)] == []
 
 
 def test_only_what_acts_on_the_page_is_offered(

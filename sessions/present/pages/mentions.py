@@ -125,7 +125,7 @@ def command_mentions(
 
 def _of_target(target: Target, name: str) -> Mention:
     if target.key:
-        icon = "arrow-right" if target.url else "circle"
+        icon = "arrow-right" if target.url else "chevron-right"
         act = "" if target.url else target.key
         return Mention("", icon, f"/{name}", target.label, act=act, url=target.url)
     detail = _("%(command)s: not possible here") % {"command": target.label}

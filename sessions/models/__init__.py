@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sessions.models.checkout import Checkout
 from sessions.models.compaction import Compaction
+from sessions.models.compared import ComparedSession
 from sessions.models.custom_tool import ToolDescription
 from sessions.models.epoch import ContextEpoch
 from sessions.models.event import Event
@@ -40,6 +41,7 @@ from sessions.models.webhook import Webhook, WebhookDelivery
 __all__ = [
     "Checkout",
     "Compaction",
+    "ComparedSession",
     "ContextEpoch",
     "Event",
     "KeptDraft",

@@ -80,6 +80,7 @@ class Header:
     export_url: str
     stop_url: str
     share_url: str
+    compare_url: str
     find_url: str
     archived: bool
     # Nothing can be sent as it is.
@@ -221,6 +222,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         export_url=reverse("get_export", kwargs={"session_id": session.pk}),
         stop_url=place.url("stop"),
         share_url=place.url("shares") if is_own else "",
+        compare_url=place.url("compare"),
         find_url=place.url("find_here"),
         archived=session.archived_at is not None,
         blocked=find_closure(session) is not None,

@@ -9,9 +9,11 @@ from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from providers.resolve import parse_ref
+from sessions.access import ProjectAccess
 from sessions.actions.calls import stop_command as stop_running
 from sessions.actions.checkouts import choose_plan
 from sessions.actions.compaction import request_compaction
+from sessions.actions.compare import Variation, start_compared
 from sessions.actions.composer_input import admit_typed
 from sessions.actions.control import request_stop, resume_session, retry_now
 from sessions.actions.drafts import settle_draft
@@ -61,10 +63,7 @@ def _refused(request: HttpRequest, composer: Composer) -> HttpResponse:
 def start(request: TeamRequest) -> HttpResponse:
     access = project_of(request, request.POST.get("project", ""), need=Role.MEMBER)
     try:
-        worktree = _PLACES.get(request.POST.get("place", ""))
-        branch = request.POST.get("branch", "").strip()
-        plan = choose_plan(access.project, worktree=worktree, branch=branch)
-        session = start_session(access, _draft(request), checkout=plan)
+        session, is_compared = _started(request, access)
     except (Invalid, NotFound, Conflict) as exc:
         draft = draft_of(request, error=exc.message)
         if not request.htmx:
@@ -76,11 +75,23 @@ def start(request: TeamRequest) -> HttpResponse:
         return _refused(request, with_funds(composer, request.access))
     settle_draft(request.user, access.project, None)
     remember_used(request.user, request.POST.get("model", ""))
-    return go(request, to=_url(session))
+    return go(request, to=Place.of(session).url("compare" if is_compared else "session"))
 
 
-def _url(session: Session) -> str:
-    return Place.of(session).url("session")
+def _started(request: TeamRequest, access: ProjectAccess) -> tuple[Session, bool]:
+    """Returns: the new session, and whether it is compared with others."""
+    branch = request.POST.get("branch", "").strip()
+    if also := request.POST.getlist("also"):
+        others = [_variation(one) for one in also]
+        return start_compared(access, _draft(request), others, branch=branch), True
+    worktree = _PLACES.get(request.POST.get("place", ""))
+    plan = choose_plan(access.project, worktree=worktree, branch=branch)
+    return start_session(access, _draft(request), checkout=plan), False
+
+
+def _variation(chosen: str) -> Variation:
+    kind, _, name = chosen.partition(":")
+    return Variation(agent=name) if kind == "agent" else Variation(model=parse_ref(name))
 
 
 @require_POST

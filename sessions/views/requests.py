@@ -140,6 +140,7 @@ def draft_of(request: HttpRequest, *, error: str = "") -> Draft:
         project=fields.get("project", ""),
         place=fields.get("place", ""),
         branch=fields.get("branch", ""),
+        also=tuple(fields.getlist("also")),
         error=error,
         idempotency=fields.get("idempotency", ""),
     )

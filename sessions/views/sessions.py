@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 from opencode_web.lib.errors import NotFound
 from sessions.actions.checkouts import checkout_of
 from sessions.git.branch import branch_of
-from sessions.models import Session
+from sessions.models import ComparedSession, Session
 from sessions.present.changes.entries import Changed
 from sessions.present.changes.rollback import load_reverted
 from sessions.present.conversation.blocks import find_block
@@ -70,6 +70,7 @@ def session_page(
         "session": header,
         "servers": load_servers(session),
         "pull": pulls[0] if pulls else None,
+        "compared": ComparedSession.objects.filter(session=session).exists(),
         "cursor": session.seq,
         "silent_since": silent_since(session),
         "session_url": place.url("session"),

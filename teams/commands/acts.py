@@ -23,6 +23,7 @@ _SESSION = (
             words="pr git publish"),
     Command("worktree", Group.SESSION, gettext_lazy("Worktree"), slash="worktree",
             words="merge branch"),
+    Command("compare", Group.SESSION, gettext_lazy("Compare attempts"), slash="compare"),
     Command("export", Group.SESSION, gettext_lazy("Export as JSON"), slash="export",
             words="download"),
     Command("copy-answer", Group.SESSION, gettext_lazy("Copy the last answer"), slash="copy"),

@@ -247,6 +247,10 @@ PAGES = [
     Row("post", _S + "/turn/<str:turn>/delete", AT_REST),
     Row("get", _S + "/publish", READ),
     Row("post", _S + "/publish/<str:act>", (404, 404, 404, 403, 404, 302)),
+    # The session of the table is compared with no other.
+    Row("get", _S + "/compare", (404, 404, 404, 404, 404, 302)),
+    Row("post", _S + "/compare/keep", (404, 404, 404, 403, 404, 302)),
+    Row("post", _S + "/compare/stop", (404, 404, 404, 403, 404, 302)),
     # The session of the table works in the project's folder.
     Row("get", _S + "/worktree", (404, 404, 404, 404, 404, 302)),
     Row("post", _S + "/worktree/<str:act>", (404, 404, 404, 403, 404, 302)),

@@ -23,10 +23,10 @@ _SET = "t/<slug:team>/settings/"
 STANDS_FOR = {
     "read": f"get (t/<slug:team>/|{_SET}(config|permissions|network)|{_S[:-1]}|{_P}(|network))",
     "work": f"(get|post) (t/<slug:team>/(choices|draft|start)|{_P}(mentions|mcp/s/.+/again)"
-    f"|{_S}(prompt|queue/<str:prompt>/move|compact|stop|resume|retry|part/.+/stop))",
+    f"|{_S}(prompt|queue/<str:prompt>/move|compact|(compare/)?stop|resume|retry|part/.+/stop))",
     "answer": f"post ({_S}((permission|question)/<str:\\w+>|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:rule>/revoke)",
-    "sessions": f"(get|post) {_S}(rename|archive|delete)",
+    "sessions": f"(get|post) {_S}(rename|archive|delete|compare/keep)",
     "history": f"(get|post) {_S}(restore|fork|turn/.+|file/.+|review/revert.*)",
     "review": f"post {_S}review/(comment.*|send)",
     "publish": f"post ({_S}(publish|worktree)/<str:act>|{_P}rescued/<str:checkout>/branch)",

@@ -77,6 +77,8 @@ class Draft:
     project: str = ""
     place: str = ""
     branch: str = ""
+    # `agent:` or `model:` and a name each: other sessions with the same prompt.
+    also: tuple[str, ...] = ()
     error: str = ""
     idempotency: str = ""
     # When it was typed, in milliseconds since the epoch; 0 for what is not kept.
@@ -99,6 +101,8 @@ class Composer:
     # Where a new session works; none for one that has begun.
     places: list[Option] = field(default_factory=list)
     branch: str = ""
+    # What a new session can be compared with; none for one that has begun.
+    also: list[OptionGroup] = field(default_factory=list)
     reason: Reason | None = None
     session: Header | None = None
     rows: int = 1
@@ -168,7 +172,25 @@ def start_composer(
         projects=options if choose else options[:1],
     )
     places = [Option(value, str(label), value == draft.place) for value, label in _PLACES]
-    return replace(composer, places=places, branch=draft.branch, rows=3)
+    also = _also(composer, draft)
+    return replace(composer, places=places, branch=draft.branch, also=also, rows=3)
+
+
+def _also(composer: Composer, draft: Draft) -> list[OptionGroup]:
+    """Every agent and model that the prompt can be sent to as well."""
+    groups = [OptionGroup(_("Agents"), composer.agents), *composer.models]
+    kinds = ["agent", *("model" for _group in composer.models)]
+    return [
+        OptionGroup(
+            group.label,
+            [
+                replace(option, value=value, selected=value in draft.also)
+                for option in group.options
+                for value in [f"{kind}:{option.value}"]
+            ],
+        )
+        for kind, group in zip(kinds, groups, strict=True)
+    ]
 
 
 def _composer(

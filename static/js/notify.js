@@ -51,8 +51,7 @@ export function refreshBadge() {
   const count = document.body.dataset.role === "viewer" ? 0 : document.querySelectorAll("[data-session-row] .state-ask").length;
   const plain = document.querySelector("[data-title]")?.textContent ?? "";
   const base = plain ? `${plain} · ${title.split(" · ").pop()}` : title;
-  const badge = document.querySelector("[data-inbox]");
-  if (badge) [badge.hidden, badge.textContent] = [!count, count];
+  document.querySelectorAll("[data-inbox]").forEach((badge) => ([badge.hidden, badge.textContent] = [!count, count]));
   document.title = count ? `(${count}) ${base}` : base;
   const wanted = count ? icon.dataset.asks : plainIcon;
   // Browsers fetch it anew with every change.

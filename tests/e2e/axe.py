@@ -1,4 +1,4 @@
-"""What axe-core and a ruler find on a page, in both themes and at both widths."""
+"""What axe-core and a ruler find on a page, in both themes and at four widths."""
 
 from __future__ import annotations
 
@@ -14,14 +14,22 @@ from tests.e2e.installation import ROOT
 VERSION = "4.14.1"
 SHOTS = ROOT / "test-results" / "pages"
 WIDE, PHONE = 1440, 390
-_HEIGHT = {WIDE: 900, PHONE: 844}
+SMALL, TABLET = 320, 1024
+_HEIGHT = {WIDE: 900, PHONE: 844, SMALL: 568, TABLET: 768}
 _ALL = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # A theme changes colours and nothing else.
 _COLOURS = ["color-contrast"]
+# There the ruler is enough.
+_NONE = list[str]()
 # The last is how the page is left.
-_VARIANTS = (("dark", PHONE, _ALL), ("light", WIDE, _ALL))
+_VARIANTS = (
+    ("light", SMALL, _NONE), ("light", TABLET, _NONE), ("dark", PHONE, _ALL), ("light", WIDE, _ALL),
+)  # fmt: skip
 # What is there at one width only is part of a frame.
-_OF_FRAMES = (_VARIANTS[0], ("light", PHONE, _COLOURS), ("dark", WIDE, _COLOURS), _VARIANTS[1])
+_OF_FRAMES = (
+    ("light", SMALL, _ALL), ("light", PHONE, _COLOURS), ("dark", PHONE, _ALL),
+    ("light", TABLET, _ALL), ("dark", WIDE, _COLOURS), ("light", WIDE, _ALL),
+)  # fmt: skip
 # An agent's text has the headings that it has, and a line half beneath the prompt that stays above
 # the log can be scrolled from under it.
 _RUN = """async (runOnly) => {
@@ -66,7 +74,7 @@ def find_faults(
         where = f"{name}, {theme}, {width} px"
         if pictures:
             page.screenshot(path=Path(SHOTS, f"{name}-{theme}-{width}.png"))
-        found: list[Any] = page.evaluate(_RUN, rules)
+        found: list[Any] = page.evaluate(_RUN, rules) if rules else []
         for rule, places in found:
             yield f"{where}: {rule} at {len(places)}: {places[0]}"
         for element in page.evaluate(_WIDER):

@@ -29,8 +29,9 @@ def save_draft(
     if len(text) > MAX_CHARS:
         raise Invalid(f"A draft can have at most {MAX_CHARS:,} characters.", field="text")
     session = access.session if isinstance(access, SessionAccess) else None
-    # A clock that is ahead would win for good.
-    typed_at = min(typed_at, timezone.now())
+    # A clock that is ahead would win for good. Browsers tell the time in whole milliseconds.
+    now = timezone.now()
+    typed_at = min(typed_at, now.replace(microsecond=now.microsecond // 1000 * 1000))
     return _put(access.principal.user, access.project, session, text=text, typed_at=typed_at)
 
 

@@ -99,3 +99,14 @@ def test_a_team_that_lost_its_projects_is_filled_again() -> None:
     assert again["team"] == first["team"]
     assert again["project"] == Project.objects.get().pk
     assert Team.objects.count() == 1
+
+
+def test_prepare_makes_the_data_folder_or_says_what_to_set(
+    settings: Settings, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path / "new" / "data"
+    call_command("prepare", stdout=io.StringIO())
+    assert settings.DATA_DIR.stat().st_mode & 0o777 == 0o700
+    settings.DATA_DIR = Path("/proc/nowhere")
+    with pytest.raises(CommandError, match="set OPENCODE_WEB_DATA to a folder"):
+        call_command("prepare")

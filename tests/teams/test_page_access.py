@@ -100,6 +100,8 @@ TABLE = [
     Page("password", "post", "/me/password", (422, 422, 422, 422, 422, 302)),
     Page("appearance", "get", "/me/appearance", (200, 200, 200, 200, 200, 302)),
     Page("appearance", "post", "/me/appearance", (302, 302, 302, 302, 302, 302)),
+    Page("theme_save", "post", "/me/appearance/theme", (422, 422, 422, 422, 422, 302)),
+    Page("theme_css", "get", "/me/theme.css", (200, 200, 200, 200, 200, 302)),
     Page("shortcuts", "get", "/me/shortcuts", (200, 200, 200, 200, 200, 302)),
     Page("shortcut_list", "get", "/me/shortcuts/list", (200, 200, 200, 200, 200, 302)),
     Page("shortcut", "post", "/me/shortcuts/s/home", (302, 302, 302, 302, 302, 302)),

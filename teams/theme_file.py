@@ -81,5 +81,7 @@ def _resolve(
         return from_ansi(value), 1.0
     color = from_hex(value) if isinstance(value, str) else None
     if color is None:
-        raise Invalid(_("“%(name)s” is not a valid color.") % {"name": name[:40]})
+        # JSON can have half a character, which no page can.
+        shown = name[:40].encode(errors="replace").decode()
+        raise Invalid(_("“%(name)s” is not a valid color.") % {"name": shown})
     return color

@@ -146,6 +146,7 @@ def test_a_theme_is_its_owners_alone(client_for: ClientFor, alice: User, bob: Us
         ({"text": " " * MAX_BYTES + _theme()}, ""),
         ({"text": _theme() + "x" * MAX_BYTES}, "at most 64 KB"),
         ({"text": _theme(**{"<script>": "red"})}, "“&lt;script&gt;” is not a valid color."),
+        ({"text": _theme(**{"\ud800": "red"})}, "“?” is not a valid color."),
     ],
 )
 def test_a_wrong_theme_is_422_and_says_why(

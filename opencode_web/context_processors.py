@@ -12,6 +12,7 @@ from opencode_web.lib.languages import is_translated
 from teams.access import may_create_team, teams_of
 from teams.models import User
 from teams.shortcuts import BOUND, LONE, acting_keys
+from teams.themes import theme_version
 
 
 def site(request: HttpRequest) -> dict[str, object]:
@@ -22,6 +23,7 @@ def site(request: HttpRequest) -> dict[str, object]:
         "version": settings.VERSION,
         "build": build_id(),
         "theme": getattr(user, "theme", ""),
+        "theme_version": theme_version(user) if isinstance(user, User) else "",
         "words": f"words/{language}.js" if language and is_translated(language) else "",
         "shortcuts": SimpleLazyObject(lambda: json.dumps(acting_keys(preferences))),
         "rebound": bool(preferences.get(BOUND)) or not preferences.get(LONE, True),

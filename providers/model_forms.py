@@ -19,7 +19,10 @@ _MEDIA = {"images": "image", "pdf": "pdf"}
 MAX_OPTIONS_CHARS = 20_000
 
 
-def _price(label: Any, help_text: Any = "") -> forms.DecimalField:  # lazy texts, typed in stubs
+def price_field(
+    label: Any, help_text: Any = ""
+) -> forms.DecimalField:  # lazy texts, typed in stubs
+    """Returns: the field of a price in US dollars per million tokens."""
     return forms.DecimalField(
         label=label,
         help_text=help_text,
@@ -54,16 +57,16 @@ class FactsForm(forms.Form):
         initial=16_000,
         help_text=_("The maximum length of a response."),
     )
-    input_price = _price(
+    input_price = price_field(
         _("Input price"),
         help_text=_(
             "In US dollars per million tokens, 0 if free. Budgets can only limit models with a "
             "price."
         ),
     )
-    output_price = _price(_("Output price"))
-    cache_read_price = _price(_("Cache read price"))
-    cache_write_price = _price(_("Cache write price"))
+    output_price = price_field(_("Output price"))
+    cache_read_price = price_field(_("Cache read price"))
+    cache_write_price = price_field(_("Cache write price"))
     tools = forms.BooleanField(label=_("Can call tools"), required=False, initial=True)
     reasoning = forms.BooleanField(label=_("Can think before responding"), required=False)
     images = forms.BooleanField(label=_("Can read images"), required=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from allauth.account.forms import LoginForm
@@ -13,11 +14,24 @@ from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from opencode_web.lib.errors import Invalid
 from teams.access import TeamAccess, has_role, teams_of
 from teams.actions.attempts import Kind, count_attempt, forgive_attempt
 from teams.actions.invites import DEFAULT_LIFETIME, MAX_LIFETIME
 from teams.audit import AuditAction
-from teams.models import NOTICES, SOUNDS, Membership, Role, Scope, Team, Theme, User
+from teams.models import (
+    NOTICES,
+    SOUNDS,
+    Density,
+    Membership,
+    Role,
+    Scope,
+    Team,
+    TextSize,
+    Theme,
+    User,
+)
+from teams.theme_file import MAX_BYTES, parse_theme
 
 _NEW_PASSWORD = forms.PasswordInput(attrs={"autocomplete": "new-password"})
 
@@ -273,6 +287,46 @@ class AppearanceForm(forms.Form):
     theme = forms.ChoiceField(
         label=_("Theme"), choices=Theme.choices, required=False, widget=forms.RadioSelect
     )
+    density = forms.ChoiceField(
+        label=_("Density"), choices=Density.choices, required=False, widget=forms.RadioSelect
+    )
+    text_size = forms.ChoiceField(
+        label=_("Text size"), choices=TextSize.choices, required=False, widget=forms.RadioSelect
+    )
+    high_contrast = forms.BooleanField(label=_("High contrast"), required=False)
+
+
+class ThemeForm(forms.Form):
+    """A theme file of the terminal program, or its text."""
+
+    file = forms.FileField(
+        label=_("Theme file"),
+        required=False,
+        allow_empty_file=True,
+        widget=forms.FileInput(attrs={"accept": "application/json,.json"}),
+    )
+    text = forms.CharField(
+        label=_("Or paste its JSON"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        file = data.get("file")
+        given = file.read(MAX_BYTES + 1) if file else data.get("text", "").encode()
+        if not given:
+            raise forms.ValidationError(_("Choose a theme file, or paste its JSON."))
+        if len(given) > MAX_BYTES:
+            raise forms.ValidationError(_("A theme can have at most 64 KB."))
+        try:
+            data["theme"] = parse_theme(given.decode())
+        except UnicodeDecodeError as exc:
+            raise forms.ValidationError(_("This is not valid JSON.")) from exc
+        except Invalid as exc:
+            raise forms.ValidationError(exc.message) from exc
+        data["name"] = Path(file.name).stem[:60] if file else ""
+        return data
 
 
 class AuditForm(forms.Form):

@@ -13,10 +13,11 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
+from teams.audit_sentences import Details, details_of
 from teams.audit_trail import narrowed
 from teams.forms import AuditForm
 from teams.models import AuditEntry, Team
-from teams.views.audit import Details, details_of, kind_of
+from teams.views.audit import kind_of
 
 COLUMNS = ("time", "who", "what", "team", "kind", "id", "details", "from")
 

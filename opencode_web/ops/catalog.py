@@ -14,9 +14,9 @@ from providers.catalog import UnusableProvider, known_providers, unusable_provid
 from providers.catalog_file import count_models, read_head
 from providers.catalog_refresh import CATALOG_ACTIONS
 from teams.audit import AuditAction
+from teams.audit_sentences import Details, details_of
 from teams.http import UserRequest, show
 from teams.models import AuditEntry
-from teams.views.audit import Details, details_of
 
 SHOWN = 10
 # They have a column of their own.

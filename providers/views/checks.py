@@ -2,91 +2,152 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from opencode_web.lib.errors import Conflict, NotFound
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.outside import waits_outside
+from providers import actions
 from providers.account_checks import Listing, list_account, models_to_try
 from providers.catalog import known_provider
-from providers.effective import used_models
+from providers.connections import row_cloud
+from providers.credentials import mask
+from providers.effective import offered_models, row_needs_key
+from providers.forms import KeyForm
 from providers.key_tests import try_key
 from providers.kinds import ProviderKind
+from providers.listed_models import ListedModel, listed_models, read_choice
 from providers.llm.errors import ProviderError
-from providers.model_texts import list_models
-from providers.models import ProviderConfig
+from providers.models import Credential, ProviderConfig
 from providers.views.connect import NEXT
 from providers.views.holders import Holder, HolderRequest, holder_view
-from teams.http import client_ip, show
+from teams.http import attempt, client_ip, show
 
-SHOWN_MODELS = 50
+
+@dataclass(frozen=True)
+class Step:
+    """What came of the step that was taken. Without anything, the page begins to ask by itself."""
+
+    listing: Listing | None = None
+    tested: str = ""
+    error: ProviderError | None = None
+    problem: str = ""
+    key_problem: str = ""
+    pick_problem: str = ""
+    # The models as a form with a fault has them.
+    models: tuple[ListedModel, ...] = ()
+    goes_on: bool = False
+
+    @property
+    def works(self) -> bool:
+        return bool(self.tested and not self.error and not self.problem)
+
+    @property
+    def status(self) -> int:
+        return 422 if self.problem or self.key_problem or self.pick_problem else 200
 
 
 @waits_outside
 @require_http_methods(["GET", "POST"])
+@sensitive_post_parameters("key")
 @holder_view()
 def check(request: HolderRequest, *, provider: str) -> HttpResponse:
     """Take one step of the check; the page begins the next one by itself."""
     row = request.holder.account(provider)
     if row.kind == ProviderKind.SCRIPTED:
         raise NotFound("Check", provider)  # nobody is asked
-    step = request.POST.get("step", "")
-    if step == "call":
-        return _call(request, row, request.POST.get("model", "").strip())
-    if step == "list":
-        listing = list_account(row, actor=request.user)
-        row = request.holder.account(provider)
-        return _show(request, row, listing=listing)
-    return _show(request, row)
+    take = {"key": _set_key, "list": _list, "pick": _pick, "call": _call}
+    step = take.get(request.POST.get("step", ""))
+    taken = step(request, row) if step else Step()
+    return _show(request, request.holder.account(provider), taken)
 
 
-def _call(request: HolderRequest, row: ProviderConfig, model: str) -> HttpResponse:
+def _set_key(request: HolderRequest, row: ProviderConfig) -> Step:
+    form, ip = KeyForm(request.POST), client_ip(request)
+
+    def store() -> Credential:
+        seen, key = request.POST.get("base_url"), form.cleaned_data["key"]
+        return actions.set_key(row, actor=request.user, key=key, base_url=seen, ip=ip)
+
+    if attempt(form, store) is not None:
+        return Step()
+    faults = [str(fault) for faults in form.errors.values() for fault in faults]
+    return Step(key_problem=" ".join(faults))
+
+
+def _list(request: HolderRequest, row: ProviderConfig) -> Step:
+    listing = list_account(row, actor=request.user)
+    # The models of a server of one's own are chosen first.
+    return Step(listing, goes_on=not listing.is_fatal and not _is_own_server(row))
+
+
+def _pick(request: HolderRequest, row: ProviderConfig) -> Step:
+    models = listed_models(row)
+    choice = read_choice(row, models, request.POST)
+    refused = Step(pick_problem=choice.problem, models=tuple(models))
+    if choice.problem:
+        return refused
+    try:
+        if choice.picked or choice.unpicked:
+            actions.pick_models(
+                row,
+                actor=request.user,
+                models=choice.picked,
+                unpicked=choice.unpicked,
+                ip=client_ip(request),
+            )
+    except Invalid as exc:
+        return replace(refused, pick_problem=exc.message)
+    return Step(Listing(count=len(offered_models(row))), goes_on=True)
+
+
+def _call(request: HolderRequest, row: ProviderConfig) -> Step:
+    model = request.POST.get("model", "").strip()
     if not model:
-        return _show(request, row, problem=_("Enter a model to test with."), status=422)
+        return Step(problem=_("Enter a model to test with."))
     try:
         error = try_key(row, model, actor=request.user, ip=client_ip(request))
     except Conflict as exc:
-        return _show(request, row, tested=model, problem=exc.message, status=422)
-    return _show(request, row, tested=model, error=error)
+        return Step(tested=model, problem=exc.message)
+    return Step(tested=model, error=error)
 
 
-def _show(
-    request: HolderRequest,
-    row: ProviderConfig,
-    *,
-    listing: Listing | None = None,
-    tested: str = "",
-    error: ProviderError | None = None,
-    problem: str = "",
-    status: int = 200,
-) -> HttpResponse:
+def _is_own_server(row: ProviderConfig) -> bool:
+    return known_provider(row.provider_id) is None
+
+
+def _show(request: HolderRequest, row: ProviderConfig, step: Step) -> HttpResponse:
+    holder, credential = request.holder, row.credential
     models = models_to_try(row)
-    is_own_server = known_provider(row.provider_id) is None
-    chosen = tested or next(iter(models), "")
-    works = bool(tested and not error and not problem)
+    chosen = step.tested or next(iter(models), "")
+    begins = step == Step()
+    has_form = _is_own_server(row) and not begins
+    listed = (step.models or listed_models(row)) if has_form else ()
     context: dict[str, object] = {
-        "holder": request.holder,
+        "holder": holder,
         "row": row,
+        "credential": credential,
+        "key": mask(credential.last4) if credential else "",
+        "takes_key": row_cloud(row) is None,
+        "needs_key": credential is None and row_needs_key(row),
         "models": models,
         "chosen": chosen,
-        "listing": listing,
-        "tested": tested,
-        "error": error,
-        "problem": problem,
-        "works": works,
+        "step": step,
         # The page goes on by itself, once.
-        "begins": not (listing or tested or problem),
-        "goes_on": bool(listing and not listing.is_fatal and chosen),
-        "rows": list_models([*used_models(row).values()][:SHOWN_MODELS]) if is_own_server else [],
-        "next": _next(request, request.holder, f"{row.provider_id}/{chosen}") if works else "",
+        "begins": begins,
+        "goes_on": step.goes_on and bool(chosen),
+        "listed": listed,
+        "hidden_count": len(offered_models(row)) - len(listed) if has_form else 0,
+        "next": _next(request, holder, f"{row.provider_id}/{chosen}") if step.works else "",
     }
-    return show(
-        request, "providers/check.html", "providers/_check_steps.html", context, status=status
-    )
+    page = ("providers/check.html", "providers/_check_steps.html")
+    return show(request, *page, context, status=step.status)
 
 
 def _next(request: HolderRequest, holder: Holder, ref: str) -> str:

@@ -69,7 +69,7 @@ function addScreen(tab) {
     rows: Number(rows),
     theme: theme(),
     fontFamily: "'JetBrains Mono', ui-monospace, monospace",
-    fontSize: 13,
+    fontSize: parseFloat(getComputedStyle(document.body).fontSize) - 1,
     scrollback: 10000,
     minimumContrastRatio: 4.5,
     screenReaderMode: reads(),

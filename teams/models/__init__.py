@@ -12,7 +12,7 @@ from teams.models.membership import Membership, Role
 from teams.models.team import OwnAccounts, Team
 from teams.models.token import ApiToken, Scope
 from teams.models.usage import Basis, MonthlySpend, UsageEntry
-from teams.models.user import NOTICES, SOUNDS, Theme, User
+from teams.models.user import NOTICES, SOUNDS, Density, TextSize, Theme, User
 
 __all__ = [
     "NOTICES",
@@ -23,6 +23,7 @@ __all__ = [
     "Basis",
     "Budget",
     "BudgetNotice",
+    "Density",
     "FailedAttempt",
     "IdempotencyKey",
     "Invite",
@@ -33,6 +34,7 @@ __all__ = [
     "Role",
     "Scope",
     "Team",
+    "TextSize",
     "Theme",
     "UsageEntry",
     "User",

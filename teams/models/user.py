@@ -19,6 +19,21 @@ class Theme(models.TextChoices):
     DARK = "dark", _("Dark")
 
 
+class Density(models.TextChoices):
+    """How much room there is between things."""
+
+    COMFORTABLE = "", _("Comfortable")
+    COMPACT = "compact", _("Compact")
+
+
+class TextSize(models.TextChoices):
+    """How large text is, beside what the browser does."""
+
+    SMALL = "small", _("Small")
+    MEDIUM = "", _("Medium")
+    LARGE = "large", _("Large")
+
+
 # What a browser can tell of: requests that wait, turns that have ended, and that have failed.
 NOTICES = ("asks", "ends", "fails")
 SOUNDS = tuple(f"sound_{kind}" for kind in NOTICES)
@@ -86,6 +101,21 @@ class User(AbstractBaseUser, PermissionsMixin):
     def language(self) -> str:
         """The language of pages, empty for the one that the browser asks for."""
         return str(self.preferences.get("language", ""))
+
+    @property
+    def density(self) -> str:
+        """One of `Density`."""
+        return str(self.preferences.get("density", ""))
+
+    @property
+    def text_size(self) -> str:
+        """One of `TextSize`."""
+        return str(self.preferences.get("text_size", ""))
+
+    @property
+    def high_contrast(self) -> bool:
+        """Whether text stands out as WCAG's AAA wants it, whatever the system says."""
+        return bool(self.preferences.get("high_contrast"))
 
     @property
     def enter_running(self) -> str:

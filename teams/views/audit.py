@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -13,11 +12,11 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.csv_text import csv_download
 from opencode_web.lib.errors import Invalid
-from opencode_web.lib.json import JsonObject
+from teams.audit_sentences import Details, details_of, load_known, name_of, sentence_of
 from teams.audit_trail import NONE, csv_of, find_entries, page_of
 from teams.forms import AuditForm
 from teams.http import TeamRequest, team_view
-from teams.models import AuditEntry, Role, Team, User
+from teams.models import AuditEntry, Role, Team
 
 # Names of models that people would not know.
 _KINDS = {
@@ -28,44 +27,30 @@ _KINDS = {
     "teamfolder": gettext_noop("folder"),
 }
 
-Details = list[tuple[str, str]]
-
 
 @dataclass(frozen=True)
-class Target:
-    """What an entry is about, in words."""
+class Line:
+    """An entry in words: what happened, what it was about, and what the entry keeps."""
 
+    entry: AuditEntry
+    sentence: str
     kind: str
     name: str
+    details: Details
 
 
-def details_of(data: JsonObject, *, prefix: str = "") -> Details:
-    """Returns: names and values as shown, nested ones as `before.name`, without empty ones."""
-    shown: Details = []
-    # PostgreSQL keeps no order of keys: what was, then what is.
-    for key, value in sorted(data.items(), key=lambda item: (item[0] != "before", item[0])):
-        if isinstance(value, dict):
-            shown += details_of(value, prefix=f"{prefix}{key}.")
-        elif value not in ("", None, [], {}):
-            shown.append((prefix + key, value if isinstance(value, str) else json.dumps(value)))
-    return shown
-
-
-def _shown(team: Team, entries: list[AuditEntry]) -> list[tuple[AuditEntry, Target, Details]]:
-    ids = [int(row.target_id) for row in entries if row.target_type == "user"]
-    people = {str(user.pk): user.email for user in User.objects.filter(pk__in=ids)}
-    return [(entry, _target(team, entry, people), details_of(entry.data)) for entry in entries]
-
-
-def _target(team: Team, entry: AuditEntry, people: dict[str, str]) -> Target:
-    """What is gone has no name but the one that the entry has kept."""
-    name = people.get(entry.target_id, "") if entry.target_type == "user" else ""
-    if entry.target_type == "team" and entry.target_id == str(team.pk):
-        name = team.name
-    kept = entry.data.get("name") or entry.data.get("provider") or entry.data.get("email")
-    if not name and isinstance(kept, str):
-        name = kept
-    return Target(kind_of(entry), name or entry.target_id)
+def _shown(team: Team, entries: list[AuditEntry]) -> list[Line]:
+    known = load_known(team, entries)
+    return [
+        Line(
+            entry,
+            sentence_of(entry, known),
+            kind_of(entry),
+            name_of(entry, known),
+            details_of(entry.data),
+        )
+        for entry in entries
+    ]
 
 
 def kind_of(entry: AuditEntry) -> str:
@@ -85,7 +70,7 @@ def audit(request: TeamRequest) -> HttpResponse:
         "team": request.team,
         "form": form,
         "people": request.team.memberships.values_list("user__email", flat=True),
-        "entries": _shown(request.team, page.rows),
+        "lines": _shown(request.team, page.rows),
         "older": page.older,
         "is_first": page.is_first,
         "asked": urlencode(asked),
@@ -102,18 +87,19 @@ def audit_csv(request: TeamRequest) -> HttpResponseBase:
         raise Invalid(_("The filter is not valid."))
     team = request.team
     entries = find_entries(team, form.cleaned_data)
-    pieces = csv_of(entries, lambda rows: [_line(*shown) for shown in _shown(team, rows)])
+    pieces = csv_of(entries, lambda rows: [_cells(line) for line in _shown(team, rows)])
     return csv_download(pieces, f"audit-{team.slug}")
 
 
-def _line(entry: AuditEntry, target: Target, details: Details) -> list[str]:
+def _cells(line: Line) -> list[str]:
+    entry = line.entry
     return [
         f"{entry.time:%Y-%m-%dT%H:%M:%SZ}",
         entry.actor_email,
         entry.action,
-        target.kind,
-        target.name,
+        line.kind,
+        line.name,
         entry.target_id,
-        ", ".join(f"{key}: {value}" for key, value in details),
+        ", ".join(f"{key}: {value}" for key, value in line.details),
         entry.ip or "",
     ]

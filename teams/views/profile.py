@@ -6,16 +6,19 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from opencode_web.lib.languages import language_of
 from teams.actions.browsers import rename_browser
 from teams.actions.tastes import remember_taste
 from teams.actions.users import change_password, rename_user, set_theme
 from teams.browser import BrowserSession
-from teams.forms import AppearanceForm, NotificationsForm, PasswordForm, ProfileForm
+from teams.forms import AppearanceForm, NotificationsForm, PasswordForm, ProfileForm, ThemeForm
 from teams.http import UserRequest, attempt, client_ip, done, show, user_view
 from teams.models import NOTICES, SOUNDS, Theme
+from teams.themes import style_sheet, theme_of, theme_version, to_stored
+
+_TASTES = ("language", "density", "text_size", "high_contrast")
 
 
 @require_http_methods(["GET", "POST"])
@@ -63,15 +66,54 @@ def appearance(request: UserRequest) -> HttpResponse:
         form = AppearanceForm(request.POST)
         if form.is_valid():
             language = form.cleaned_data["language"]
-            remember_taste(user, key="language", value=language)
+            for key in _TASTES:
+                remember_taste(user, key=key, value=form.cleaned_data[key])
             set_theme(user, theme=Theme(form.cleaned_data["theme"]))
             translation.activate(language_of(request, preferred=language))
             return done(request, _("Saved."), to=reverse("me:appearance"))
     else:
-        form = AppearanceForm(initial={name: getattr(user, name) for name in ("language", "theme")})
+        form = AppearanceForm(initial={name: getattr(user, name) for name in (*_TASTES, "theme")})
     status = 422 if form.is_bound else 200
-    context: dict[str, object] = {"form": form}
+    context: dict[str, object] = {
+        "form": form,
+        "theme_form": ThemeForm(),
+        "own_theme": theme_of(user),
+    }
     return show(request, "teams/appearance.html", "teams/_appearance.html", context, status=status)
+
+
+@require_POST
+@user_view
+def theme_save(request: UserRequest) -> HttpResponse:
+    """Take the colors of a theme file, or go back to ours."""
+    user = request.user
+    if "remove" in request.POST:
+        remember_taste(user, key="colors", value=None)
+        return done(request, _("Theme removed."), to=reverse("me:appearance"))
+    form = ThemeForm(request.POST, request.FILES)
+    if not form.is_valid():
+        tastes = {name: getattr(user, name) for name in (*_TASTES, "theme")}
+        context: dict[str, object] = {
+            "form": AppearanceForm(initial=tastes),
+            "theme_form": form,
+            "own_theme": theme_of(user),
+        }
+        page = ("teams/appearance.html", "teams/_own_theme.html")
+        return show(request, *page, context, status=422)
+    name = form.cleaned_data["name"] or _("Own theme")
+    remember_taste(user, key="colors", value=to_stored(name, form.cleaned_data["theme"]))
+    return done(request, _("Theme saved."), to=reverse("me:appearance"))
+
+
+@require_GET
+@user_view
+def theme_css(request: UserRequest) -> HttpResponse:
+    """The person's colors; what the address says changes with them."""
+    response = HttpResponse(style_sheet(request.user), content_type="text/css")
+    is_current = request.GET.get("v") == theme_version(request.user)
+    age = "max-age=31536000, immutable" if is_current else "no-cache"
+    response["Cache-Control"] = f"private, {age}"
+    return response
 
 
 @require_http_methods(["GET", "POST"])

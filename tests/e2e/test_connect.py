@@ -24,7 +24,7 @@ def axe() -> str:
         pytest.skip(f"axe-core: {exc}")
 
 
-def test_a_server_is_connected_by_its_address_and_the_check_goes_on_by_itself(
+def test_a_server_is_connected_its_models_are_ticked_and_one_is_tested(
     server: Installation, page: Page, axe: str
 ) -> None:
     settings = f"{server.url}/t/{server.team}/settings/models"
@@ -41,6 +41,12 @@ def test_a_server_is_connected_by_its_address_and_the_check_goes_on_by_itself(
             page.locator("#server").get_by_label("Key").fill(KEY)
             allow.click()
         expect(page.locator("#check")).to_contain_text("2 models can be used.")
+        assert list(find_faults(page, "settings-listed", axe)) == []
+        page.get_by_role("checkbox", name="qwen3-coder").uncheck()
+        page.get_by_label("Input price of llama4").fill("0.5")
+        page.get_by_label("Output price of llama4").fill("1")
+        page.get_by_role("button", name="Save and test").click()
+        expect(page.locator("#check")).to_contain_text("1 model can be used.")
         expect(page.locator("#check .notice-ok")).to_contain_text("responded.")
         assert list(find_faults(page, "settings-check", axe)) == []
     page.get_by_role("link", name="Continue").click()

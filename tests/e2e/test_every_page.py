@@ -217,6 +217,7 @@ FRAMES = {
 _SESSION, _PROJECT = "t/<slug:team>/s/<str:session>", "t/<slug:team>/p/<str:project>/"
 NO_PAGE = {
     "me/shortcuts/list",
+    "me/theme.css",
     "manifest.webmanifest",
     "sw.js",
     "t/<slug:team>/rail",

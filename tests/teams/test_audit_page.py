@@ -11,8 +11,11 @@ from django.test import AsyncClient, Client
 
 from opencode_web.lib.db import in_db
 from teams import audit_trail
+from teams.access import access_team
+from teams.actions.members import change_role
 from teams.audit import AuditAction, record
-from teams.models import AuditEntry, Team, User
+from teams.audit_sentences import SENTENCES
+from teams.models import AuditEntry, Role, Team, User
 from tests.factories import make_team
 
 pytestmark = pytest.mark.django_db
@@ -121,3 +124,43 @@ async def test_the_download_has_every_match_and_no_formula(
         ("bob@example.com", "skill.deleted", "'=HYPERLINK(1)"),
         ("alice@example.com", "skill.saved", "Tür"),
     ]
+
+
+# Of the server or of a person, so on no team's page.
+_ELSEWHERE = ("user.", "catalog.", "address.", "operator.drained", "operator.resumed")
+
+
+def test_each_action_of_a_team_has_a_sentence() -> None:
+    without = {action for action in AuditAction if action not in SENTENCES}
+    assert {action for action in without if not action.startswith(_ELSEWHERE)} == set()
+
+
+def test_an_entry_is_a_sentence_with_links(
+    client_for: ClientFor, alice: User, bob: User, team: Team
+) -> None:
+    member = team.memberships.get(user=bob)
+    change_role(member, access=access_team(alice, team.slug), role=Role.VIEWER)
+    page = client_for(alice).get(PAGE).content.decode()
+    people = {
+        row.user.email: f'<a href="/t/acme/settings/members#member-{row.pk}">{row.user.email}</a>'
+        for row in team.memberships.select_related("user")
+    }
+    bobs, alices = people[bob.email], people[alice.email]
+    assert f"<p>{alices} changed the role of {bobs} from member to viewer.</p>" in page
+    assert "<dt>after</dt><dd>viewer</dd>" in page
+
+
+def test_an_entry_without_its_data_and_people_is_still_a_sentence(
+    client_for: ClientFor, alice: User, team: Team
+) -> None:
+    record(AuditAction.RULE_REVOKED, actor=None, team=team)
+    page = client_for(alice).get(PAGE).content.decode()
+    assert "<p>The server revoked the rule for … “…”.</p>" in page
+
+
+def test_what_others_wrote_is_escaped_in_a_sentence(
+    client_for: ClientFor, alice: User, team: Team
+) -> None:
+    record(AuditAction.SKILL_SAVED, actor=alice, team=team, data={"name": "<b>{who}</b>"})
+    page = client_for(alice).get(PAGE).content.decode()
+    assert "saved the skill &lt;b&gt;{who}&lt;/b&gt;." in page

@@ -100,6 +100,8 @@ TABLE = [
     Page("password", "post", "/me/password", (422, 422, 422, 422, 422, 302)),
     Page("appearance", "get", "/me/appearance", (200, 200, 200, 200, 200, 302)),
     Page("appearance", "post", "/me/appearance", (302, 302, 302, 302, 302, 302)),
+    Page("theme_save", "post", "/me/appearance/theme", (422, 422, 422, 422, 422, 302)),
+    Page("theme_css", "get", "/me/theme.css", (200, 200, 200, 200, 200, 302)),
     Page("shortcuts", "get", "/me/shortcuts", (200, 200, 200, 200, 200, 302)),
     Page("shortcut_list", "get", "/me/shortcuts/list", (200, 200, 200, 200, 200, 302)),
     Page("shortcut", "post", "/me/shortcuts/s/home", (302, 302, 302, 302, 302, 302)),
@@ -236,5 +238,5 @@ def test_the_pages_of_members_take_a_constant_number_of_queries(
     client = client_for(alice)
     for path in (T + "members", T + "audit", "/me/tokens"):
         client.get(path)
-        with django_assert_max_num_queries(8):  # type: ignore[operator]
+        with django_assert_max_num_queries(10):  # type: ignore[operator]
             assert client.get(path).status_code == 200

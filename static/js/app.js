@@ -69,4 +69,4 @@ document.addEventListener("click", (event) => {
   openPalette();
 });
 bind({ id: "palette", when: find, run: () => openPalette() });
-bind({ id: "sessions", when: find, run: () => openPalette("#") });
+bind({ id: "sessions", when: () => find() && document.body.dataset.role !== "billing", run: () => openPalette("#") });

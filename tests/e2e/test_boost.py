@@ -80,7 +80,7 @@ def test_what_was_typed_is_there_again_for_who_comes_back(server: Installation, 
     link(page, "Shortcuts").click()
     expect_page(page, "Shortcuts", KEYS)
     # The module of this page has come with it.
-    field = page.get_by_label("Go to the inbox")
+    field = page.get_by_label("Inbox", exact=True)
     expect(page.locator("html")).to_have_attribute("data-records", "on")
     field.press("q")
     expect(field).to_have_value("q")
@@ -88,7 +88,7 @@ def test_what_was_typed_is_there_again_for_who_comes_back(server: Installation, 
     expect_page(page, "Profile")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Ada, Countess")
     page.go_forward()
-    expect(page.get_by_label("Go to the inbox")).to_have_value("q")
+    expect(page.get_by_label("Inbox", exact=True)).to_have_value("q")
     link(page, "Profile").click()
     expect(page.get_by_label("Name", exact=True)).to_have_value("ada")
     assert is_swapped(page)

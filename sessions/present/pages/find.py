@@ -132,6 +132,7 @@ def load_found(
     commands = sessions = settings = None
     if only in ("", "commands"):
         targets = [*acts(acting), *command_pages(access, project)]
+        targets.sort(key=lambda one: one.rank)
         entries = _fitting(targets, text, most=_MOST[only])
         commands = Section("commands", _("Commands"), entries)
     if only in ("", "sessions") and access.sees_work:

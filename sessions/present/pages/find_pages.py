@@ -32,6 +32,8 @@ class Target:
     key: str = ""
     words: str = ""
     names: list[str] = field(default_factory=list)
+    # The first groups first.
+    rank: int = len(Group)
 
 
 def acts(ids: Collection[str]) -> list[Target]:
@@ -85,4 +87,5 @@ def _target(command: Command, url: str) -> Target:
     if command.group in _NAMED_BY_GROUP:
         label = f"{command.group.label}: {label}"
     words = f"{command.group.label} {command.slash} {command.words}"
-    return Target(label, url, command.id, words, command.names)
+    rank = [*Group].index(command.group)
+    return Target(label, url, command.id, words, command.names, rank)

@@ -123,16 +123,16 @@ def team_home(request: TeamRequest) -> HttpResponse:
 @require_GET
 @team_view()
 def waiting(request: TeamRequest) -> HttpResponse:
-    """The inbox: what agents of the team ask, answered in place."""
+    """The inbox: what agents of the team ask, answered in place; `quiet` as on the home page."""
     context: dict[str, object] = {
         "inbox": load_inbox(request.team),
         "refresh": request.get_full_path(),
-        "quiet": "quiet" in request.GET,
     }
     if not request.htmx:
         context["rail"] = load_rail(request.team, request.user, rail_filter(request))
         context["crumbs"] = [{"label": _("Inbox"), "url": ""}]
-    return show(request, "sessions/inbox.html", "sessions/_inbox.html", context)
+    rows = "sessions/_waiting.html" if "quiet" in request.GET else "sessions/_inbox.html"
+    return show(request, "sessions/inbox.html", rows, context)
 
 
 @require_GET

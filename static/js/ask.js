@@ -7,7 +7,7 @@ import { _ } from "./words.js";
 const GUARD_MS = 500;
 const arrived = new WeakMap();
 const cards = () => [...document.querySelectorAll("[data-permission]")];
-const first = (selector) => cards()[0]?.querySelector(selector);
+const first = (selector) => [...(cards()[0]?.querySelectorAll(selector) ?? [])].find((one) => one.checkVisibility());
 
 function isFresh(card) {
   return performance.now() - (arrived.get(card) ?? 0) < GUARD_MS;
@@ -16,7 +16,8 @@ function isFresh(card) {
 function receive(card, aloud) {
   arrived.set(card, performance.now());
   if (card.querySelector("[data-steps]")) import("./ask_steps.js").then(({ begin }) => begin(card));
-  if (aloud) alertUser(_("The agent asks: {what}", { what: card.querySelector("h2").textContent }));
+  // A row of a list has its card in it.
+  if (aloud && !card.parentElement.closest("[data-permission]")) alertUser(_("The agent asks: {what}", { what: document.getElementById(card.getAttribute("aria-labelledby")).textContent }));
 }
 
 document.addEventListener("submit", (event) => {
@@ -32,7 +33,7 @@ export function start(dock, aloud) {
   if (!dock) return;
   new MutationObserver(() => {
     cards().filter((card) => !arrived.has(card)).forEach((card) => receive(card, true));
-  }).observe(dock, { childList: true });
+  }).observe(dock, { childList: true, subtree: true });
 }
 
 // To remember nothing is no answer.
@@ -41,7 +42,7 @@ document.addEventListener("change", ({ target }) => {
 });
 
 function answer(selector, act) {
-  const run = () => first(selector)?.checkVisibility() && !isFresh(cards()[0]) && act(first(selector));
+  const run = () => first(selector) && !isFresh(cards()[0]) && act(first(selector));
   return { when: () => cards().length > 0, run };
 }
 

@@ -1,7 +1,6 @@
-// Questions of the agent. What announces and answers them comes with the first one.
+// Questions of the agent. What announces and answers them comes with the first.
 const dock = document.querySelector("[data-permissions]");
-let asked = false;
-let heard = false;
+let asked, heard;
 
 async function look(aloud) {
   if (asked || !document.querySelector("[data-permission]")) return;
@@ -11,7 +10,7 @@ async function look(aloud) {
 }
 
 look(false);
-if (dock) new MutationObserver(() => look(true)).observe(dock, { childList: true });
+if (dock) new MutationObserver(() => look(true)).observe(dock, { childList: true, subtree: true });
 
 // Until then they are deaf: nobody can have read what has just come.
 document.addEventListener("submit", (event) => {

@@ -23,6 +23,7 @@ from sessions.present.place import Place
 from tools.permissions.rules import say_source
 
 _DIFF_ROWS = 200
+_MAX_ROW_CHARS = 160
 _ACTS = {
     "edit": gettext_noop("Allow editing"),
     "read": gettext_noop("Allow reading"),
@@ -83,6 +84,12 @@ class PermissionCard:
     # Cards are rendered once for everybody; the browser fills this in.
     idempotency: str = ""
     template: str = "sessions/_permission.html"
+
+    @property
+    def fits(self) -> bool:
+        """Whether a row of a list shows all of it, so that it can be allowed there."""
+        is_short = len(self.command) <= _MAX_ROW_CHARS and "\n" not in self.command
+        return is_short and not (self.lines or self.workdir)
 
 
 def permission_title(request: PermissionRequest, place: Place) -> str:

@@ -31,6 +31,11 @@ class Inbox:
     sessions: list[WaitingSession]
     more: int = 0
 
+    @property
+    def count(self) -> int:
+        """Requests that are shown."""
+        return sum(len(session.cards) for session in self.sessions)
+
 
 def load_inbox(team: Team) -> Inbox:
     """What has waited longest comes first."""

@@ -76,8 +76,8 @@ def test_what_waits_is_answered_on_the_home_page_too(
 ) -> None:
     browser = client_for(alice)
     home = str(browser.get("/t/acme/").content.decode())
-    assert "Nothing needs your attention." not in home
-    assert 'data-refresh="/t/acme/inbox?quiet=1" hidden>' in home
+    assert 'data-refresh="/t/acme/inbox?quiet=1"' in home
+    assert 'aria-labelledby="waiting-head" hidden>' in home
     story = Story(session, alice)
     story.ask("hi")
     story.answer()
@@ -86,7 +86,42 @@ def test_what_waits_is_answered_on_the_home_page_too(
     assert f'hx-post="/t/acme/s/{session.pk}/question/{asked}"' in home
     assert f'id="card-{session.pk}"' not in home
     fragment = browser.get("/t/acme/inbox?quiet=1", headers=HTMX).content.decode()
-    assert 'data-refresh="/t/acme/inbox?quiet=1">' in fragment
+    assert 'aria-labelledby="waiting-head">' in fragment
     browser.post(f"/t/acme/s/{session.pk}/question/{asked}", {"dismiss": "1"}, headers=HTMX)
     assert " hidden>" in browser.get("/t/acme/inbox?quiet=1", headers=HTMX).content.decode()
     assert f'id="card-{session.pk}"' in browser.get("/t/acme/").content.decode()
+
+
+def test_a_row_allows_only_what_it_shows_whole(
+    session: Session, alice: User, client_for: ClientFor
+) -> None:
+    story = Story(session, alice)
+    story.ask("hi")
+    story.answer()
+    short, long = story.waits("rm -r build"), story.waits("echo one\nrm -r /")
+    html = str(client_for(alice).get("/t/acme/inbox?quiet=1", headers=HTMX).content.decode())
+    assert html.count('class="waiting-row"') == 2
+    rows = {name: html.split(f'id="waiting-{name}"')[1] for name in (short, long)}
+    once = 'class="waiting-once" action="{}"'
+    url = f"/t/acme/s/{session.pk}/permission/"
+    assert once.format(url + short) in rows[short]
+    assert once.format(url + long) not in rows[long]
+    # Its card has it.
+    assert f'class="permission-once" action="{url}{long}"' in rows[long]
+
+
+def test_rows_take_as_many_statements_as_one(
+    session: Session, alice: User, client_for: ClientFor
+) -> None:
+    counts = []
+    browser = client_for(alice)
+    for row in [session, *(make_session(alice, session.project) for _ in range(4))]:
+        story = Story(row, alice)
+        story.ask("hi")
+        story.answer()
+        story.waits("rm -r build")
+        with CaptureQueriesContext(connection) as statements:
+            html = str(browser.get("/t/acme/").content.decode())
+        counts.append(len(statements))
+    assert html.count('class="waiting-once"') == len(counts)
+    assert max(counts[1:]) <= counts[0]

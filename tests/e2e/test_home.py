@@ -1,0 +1,99 @@
+"""What people see of their team at one look, and do there, on a real server."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browser import of_page
+from tests.e2e.installation import Installation
+from tests.e2e.rest import body, script, wait_for
+from tests.e2e.test_frame import go, titled
+
+pytestmark = of_page
+GUARD_MS = 600
+# As if a click had been on its way.
+CLICK_WHAT_COMES = """() => {
+  window.clickedAt = null;
+  new MutationObserver((_, observer) => requestAnimationFrame(() => {
+    const button = document.querySelector("#inbox .waiting-once button");
+    if (!button || clickedAt !== null) return;
+    observer.disconnect();
+    window.clickedAt = performance.now();
+    button.click();
+  })).observe(document.querySelector("#inbox"), { childList: true, subtree: true });
+}"""
+
+
+def have_call(client: httpx.Client, session: str, tool: str, given: dict[str, Any]) -> None:
+    prompt = body(script([{"tool": tool, "input": given}], [{"text": "Done."}]))
+    client.post(f"/session/{session}/prompt_async", json=prompt).raise_for_status()
+    asked = "/question" if tool == "question" else "/permission"
+    wait_for(lambda: any(one["sessionID"] == session for one in client.get(asked).json()))
+
+
+def test_fr_01_what_waits_is_allowed_and_answered_in_the_rows_of_home(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    shell, asking = titled(client, "Mend the till"), titled(client, "Choose a colour")
+    go(page, server)
+    page.mouse.move(5, 5)
+    page.evaluate(CLICK_WHAT_COMES)
+    have_call(client, shell, "bash", {"command": "make test"})
+    row = page.locator(f"#inbox-{shell}")
+    allow = row.get_by_role("button", name="Allow once")
+    expect(row).to_contain_text("make test")
+    expect(page.locator("#alert")).to_contain_text("Allow a shell command?")
+    # What has just come is deaf.
+    assert page.evaluate("clickedAt") is not None
+    assert any(one["sessionID"] == shell for one in client.get("/permission").json())
+    page.wait_for_timeout(GUARD_MS)
+    allow.click()
+    expect(row).to_contain_text("allowed it once")
+    page.mouse.move(5, 5)
+    expect(row).to_have_count(0)
+    expect(page.locator(f"#card-{shell}")).to_be_visible()
+
+    options = [{"label": "Red", "description": ""}, {"label": "Blue", "description": ""}]
+    question = {"question": "Which colour?", "header": "Colour", "options": options}
+    have_call(client, asking, "question", {"questions": [question]})
+    row = page.locator(f"#inbox-{asking}")
+    expect(row.locator(".waiting-summary")).to_contain_text("Which colour?")
+    row.locator(".waiting-summary").click()
+    # It stays open while the list is read again.
+    page.mouse.move(5, 5)
+    page.evaluate(
+        "htmx.ajax('GET', '/t/' + location.pathname.split('/')[2] + '/inbox?quiet=1', "
+        "{ target: '#inbox', swap: 'outerMorph' })"
+    )
+    row.get_by_label("Blue").check()
+    page.wait_for_timeout(GUARD_MS)
+    row.get_by_role("button", name="Answer", exact=True).click()
+    expect(row).to_contain_text("answered it")
+    row.locator(".waiting-summary").hover()
+    page.mouse.move(5, 5)
+    expect(page.locator("#inbox")).to_be_hidden()
+
+
+def test_fr_01_what_waits_is_answered_on_home_without_scripts(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    assert page.context.browser
+    session = titled(client, "Mend the till")
+    have_call(client, session, "bash", {"command": "make test"})
+    plain = page.context.browser.new_context(
+        java_script_enabled=False, storage_state=page.context.storage_state()
+    )
+    shown = plain.new_page()
+    shown.goto(f"{server.url}/t/{server.team}/")
+    row = shown.locator(f"#inbox-{session}")
+    row.get_by_text("Allow a shell command?").first.click()
+    expect(row.get_by_role("button", name="Reject")).to_be_visible()
+    row.get_by_text("Allow a shell command?").first.click()
+    row.get_by_role("button", name="Allow once").click()
+    shown.wait_for_url(re.compile(session))
+    wait_for(lambda: not any(r["sessionID"] == session for r in client.get("/permission").json()))
+    plain.close()

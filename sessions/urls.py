@@ -29,6 +29,7 @@ from sessions.views import (
     panel,
     permissions,
     project_mcp,
+    project_settings,
     projects,
     prompts,
     publish,
@@ -70,8 +71,8 @@ root_urlpatterns: list[URLPattern] = [
 
 _project: list[URLPattern] = [
     path("", projects.project, name="project"),
-    path("settings", projects.project_settings, name="project_settings"),
-    path("delete", projects.project_delete, name="project_delete"),
+    path("settings", project_settings.project_settings, name="project_settings"),
+    path("delete", project_settings.project_delete, name="project_delete"),
     path("commands", commands.commands, name="commands"),
     path("mentions", mentions.mentions, name="mentions"),
     path("mcp", project_mcp.servers, name="project_mcp"),

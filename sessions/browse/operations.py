@@ -52,6 +52,7 @@ DIFF_SPAN = Operation("span.file", spans.diff_span)
 TEXT_OF_SPAN = Operation("span.text", spans.text_of_span)
 PICTURE_OF_SPAN = Operation("span.picture", spans.picture_of_span)
 INIT_REPOSITORY = Operation("vcs.init", repository.init_repository)
+LAST_COMMIT = Operation("vcs.commit", repository.last_commit)
 APPLY_PATCH = Operation("vcs.apply", apply.apply_patch)
 
 OPERATIONS: dict[str, Operation[..., Any]] = {  # their arguments and values come as JSON
@@ -62,6 +63,6 @@ OPERATIONS: dict[str, Operation[..., Any]] = {  # their arguments and values com
         *(LIST_STATUS, LIST_DIFFS, RAW_DIFF),
         *(LIST_REVIEW, DIFF_FILE, OLD_PICTURE),
         *(COUNT_SPAN, DIFF_SPAN, TEXT_OF_SPAN, PICTURE_OF_SPAN),
-        *(INIT_REPOSITORY, APPLY_PATCH),
+        *(INIT_REPOSITORY, LAST_COMMIT, APPLY_PATCH),
     )
 }

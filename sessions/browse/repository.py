@@ -1,15 +1,56 @@
-"""Make a folder a git repository."""
+"""The git repository of a folder: make it, and read its last commit."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from typing import TypedDict
 
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Unavailable
 from sessions.browse.file_scope import FileScope
 from sessions.checkouts.repository import CheckoutError, Repository
+from tools.text_file import displayable
+
+_MAX_NAME_CHARS, _MAX_SUBJECT_CHARS = 100, 200
+# The last that a date can be.
+_MAX_TIME_S = 253_402_300_799
+
+
+class Commit(TypedDict):
+    """Units: `at` in seconds since the epoch."""
+
+    sha: str
+    author: str
+    at: int
+    subject: str
+
+
+async def last_commit(scope: FileScope) -> Commit | None:
+    """Returns: None where there is no repository, or no commit in it.
+
+    Raises: Unavailable when git fails.
+    """
+    try:
+        repository = await scope.find_repository()
+        if repository is None or (sha := await repository.find("HEAD")) is None:
+            return None
+        said = await repository.ask(
+            *("log", "--max-count=1", "--no-show-signature", "--format=%at%x00%an%x00%s", sha),
+            cut=True,
+        )
+    except CheckoutError as exc:
+        raise Unavailable(_("Git could not read the files: {why}").format(why=exc)) from exc
+    at, _nul, rest = said.partition("\0")
+    author, _nul, subject = rest.partition("\0")
+    return {
+        "sha": sha,
+        "author": displayable(author)[:_MAX_NAME_CHARS],
+        # Whoever made the commit has set its time.
+        "at": min(int(at), _MAX_TIME_S) if at.isdecimal() else 0,
+        "subject": displayable(subject.strip())[:_MAX_SUBJECT_CHARS],
+    }
 
 
 async def init_repository(scope: FileScope) -> bool:

@@ -102,5 +102,5 @@ def rule_revoke(request: TeamRequest, project: str, rule: int) -> HttpResponse:
         raise NotFound("Rule", str(rule))
     revoke_rule(access, row)
     if not request.htmx:
-        return redirect(project_url(access.project))
+        return redirect(project_url(access.project, "project_settings"))
     return render(request, "sessions/_rules.html", {"rules": load_rules(access.project)})

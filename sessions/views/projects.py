@@ -2,78 +2,59 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from opencode_web.lib.errors import AppError
+from opencode_web.lib.loop import submit
 from sessions.access import ProjectAccess
-from sessions.actions.projects import clone_again, delete_project
+from sessions.actions.projects import clone_again
 from sessions.actions.rescued_branches import rescued_work
-from sessions.actions.whole_settings import replace_project_settings
-from sessions.config.network import REACHES, project_network
-from sessions.forms.fields import SettingsForm
+from sessions.browse.ask import WAIT_S, browse
+from sessions.browse.file_scope import Where
+from sessions.browse.operations import LAST_COMMIT
 from sessions.models import Project
 from sessions.present.frame.composer import Composer, Draft, start_composer
 from sessions.present.frame.rail import RailFilter, load_rail
 from sessions.present.pages.budgets import with_funds
-from sessions.present.pages.mcp import summary_of
+from sessions.present.pages.project_overview import CommitLine, build_commit, build_overview
 from sessions.present.pages.rescued_branches import build_rescued
-from sessions.present.pages.saved_rules import load_rules
-from sessions.present.projects import (
-    build_clone,
-    build_page,
-    project_url,
-)
-from sessions.rules.sources import problems_of
+from sessions.present.projects import build_clone, build_page, project_url
 from sessions.views.drafts import kept_for_new
 from sessions.views.home import lists_of_project
 from sessions.views.requests import form_of_project, project_of, rail_filter
-from sessions.views.team_settings import form_of, said, save
-from teams.http import TeamRequest, done, team_view
+from teams.http import TeamRequest, team_view
 from teams.models import Role
 
 SAMPLE_PROMPT = "The till test fails. Please fix it."
 MAX_LINKED_CHARS = 4_000
 
 
-def _page(
-    request: TeamRequest,
-    access: ProjectAccess,
-    form: SettingsForm | None = None,
-    *,
-    status: int = 200,
-) -> HttpResponse:
+def _page(request: TeamRequest, access: ProjectAccess) -> HttpResponse:
     project, team = access.project, request.team
     clone = build_clone(project)
     archived = request.GET.get("archived") == "1"
     own = load_rail(team, request.user, RailFilter(project=project.pk, archived=archived))
+    composer = None if clone else _composer(request, project)
+    shown = build_page(project)
     context = {
         "rail": load_rail(team, request.user, rail_filter(request)),
-        "project": build_page(project),
+        "project": shown,
+        "overview": build_overview(project, shown.branch, composer) if composer else None,
+        "commit": _commit(project) if composer and "commit" in request.GET else None,
+        "settings_url": project_url(project, "project_settings"),
         "clone": clone,
-        "composer": None if clone else _composer(request, project),
+        "composer": composer,
         "try_prompt": SAMPLE_PROMPT
         if project.source == Project.Source.SAMPLE and not own.groups and not archived
         else "",
         **lists_of_project(own),
         "lists_url": f"{own.url}&list=project",
         "import_url": "" if clone else project_url(project, "import"),
-        "repository_url": project_url(project, "repository"),
-        "schedules_url": project_url(project, "schedules"),
-        "mcp_url": project_url(project, "project_mcp"),
-        "mcp": summary_of(project),
-        "network_url": project_url(project, "project_network"),
-        "network": _("Network access: %(reach)s")
-        % {"reach": _(REACHES[project_network(project).reach])},
         "rescued": build_rescued(project, rescued_work(access)),
-        "secrets_url": project_url(project, "secrets"),
-        "publishing_url": project_url(project, "publishing"),
-        "rules": load_rules(project),
-        "settings": _settings(access, form),
         "crumbs": [{"label": project.name, "url": ""}],
     }
-    return render(request, "sessions/project.html", context, status=status)
+    return render(request, "sessions/project.html", context)
 
 
 def _composer(request: TeamRequest, project: Project) -> Composer:
@@ -84,48 +65,23 @@ def _composer(request: TeamRequest, project: Project) -> Composer:
     return with_funds(composer, request.access)
 
 
-def _settings(access: ProjectAccess, form: SettingsForm | None) -> dict[str, object] | None:
-    """The settings can hold headers and tokens, so only who may change them gets them at all."""
-    if not access.team.can(Role.ADMIN):
-        return None
-    project = access.project
-    return {
-        "form": form or form_of(project.config),
-        "url": project_url(project, "project_settings"),
-        "back_url": project_url(project),
-        "delete_url": project_url(project, "project_delete"),
-        "name": project.name,
-        "problems": problems_of(project),
-    }
+def _commit(project: Project) -> CommitLine:
+    """The newest commit, from the host of the files. It decorates, so what fails is a sentence."""
+    where = Where(project.pk, project.host, project.directory)
+    try:
+        return build_commit(submit(browse(where, LAST_COMMIT)).result(WAIT_S * 2))
+    except AppError as exc:
+        return CommitLine(error=exc.message)
 
 
 @require_GET
 @team_view()
 def project(request: TeamRequest, project: str) -> HttpResponse:
-    return _page(request, project_of(request, project))
-
-
-@form_of_project
-@team_view(need=Role.ADMIN)
-def project_settings(request: TeamRequest, project: str) -> HttpResponse:
-    access = project_of(request, project, need=Role.ADMIN)
-    form = SettingsForm(request.POST)
-    saved = save(
-        form,
-        lambda data, seen, agreed: replace_project_settings(access, data, seen=seen, agreed=agreed),
-    )
-    if saved is None:
-        return _page(request, access, form, status=422)
-    return done(request, said(request.team, saved, form), to=project_url(access.project))
-
-
-@form_of_project
-@team_view(need=Role.ADMIN)
-def project_delete(request: TeamRequest, project: str) -> HttpResponse:
-    access = project_of(request, project, need=Role.ADMIN)
-    delete_project(access)
-    home = reverse("team_home", kwargs={"team": request.team.slug})
-    return done(request, _("%(name)s deleted.") % {"name": access.project.name}, to=home)
+    """Sessions, and how the project stands; with `commit`, which takes a moment, also by what."""
+    access = project_of(request, project)
+    if request.htmx and "commit" in request.GET:
+        return render(request, "sessions/_last_commit.html", {"commit": _commit(access.project)})
+    return _page(request, access)
 
 
 @require_GET

@@ -110,6 +110,9 @@ _GO = (
 _PROJECT = (
     Page("project", Group.PROJECT, gettext_lazy("Project"), view="sessions:project",
          icon="folder", need="work"),
+    Page("project-settings", Group.PROJECT, gettext_lazy("Settings of the project"),
+         view="sessions:project_settings", icon="settings", need="work",
+         words="opencode.json saved permissions delete"),
     Page("project-mcp", Group.PROJECT, gettext_lazy("MCP servers of the project"),
          view="sessions:project_mcp", icon="cpu", need="work", slash="mcps mcp", words="tools"),
     Page("project-network", Group.PROJECT, gettext_lazy("Network of the project"),

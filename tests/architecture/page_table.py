@@ -163,7 +163,6 @@ PAGES = [
     *(
         Row("get", _P + form, TO_PAGE)
         for form in (
-            "settings",
             "delete",
             "clone/again",
             "import",
@@ -185,6 +184,7 @@ PAGES = [
     # There is nothing to trust in it.
     Row("post", _P + "repository/trust", (409, 409, 403, 403, 404, 302)),
     Row("post", _P + "repository/withdraw", GOVERN),
+    Row("get", _P + "settings", READ),
     Row("post", _P + "settings", EMPTY_GOVERN, {"config": "{}"}),
     Row("post", _P + "delete", GOVERN),
     # A form without its file.

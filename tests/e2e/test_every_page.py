@@ -99,6 +99,7 @@ STOPS = [
     Stop("find-here", _S + "{done}/find?q=till"),
     Stop("find-here-bar", _S + "{done}?find=till", _open("#log", "[data-find]")),
     Stop("project", _P),
+    Stop("project-settings", _P + "settings"),
     Stop("project-new", _T + "p/new"),
     Stop("project-commands", _P + "commands"),
     Stop("project-network", _P + "network"),

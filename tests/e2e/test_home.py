@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
-from tests.e2e.rest import body, script, wait_for
+from tests.e2e.rest import ask, body, script, wait_for
 from tests.e2e.test_frame import go, titled
 
 pytestmark = of_page
@@ -97,3 +97,21 @@ def test_fr_01_what_waits_is_answered_on_home_without_scripts(
     shown.wait_for_url(re.compile(session))
     wait_for(lambda: not any(r["sessionID"] == session for r in client.get("/permission").json()))
     plain.close()
+
+
+def test_fr_01_a_project_page_tells_how_the_project_stands(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    ask(client, titled(client, "Mend the till"), script([{"text": "Done."}]))
+    page.goto(f"{server.url}/t/{server.team}/p/{server.project}/")
+    overview = page.get_by_role("region", name="Overview")
+    expect(overview).to_contain_text("main")
+    expect(overview).to_contain_text("Add the till of a small shop")
+    expect(overview).to_contain_text("Worker online")
+    overview.get_by_role("link", name="Mend the till").click()
+    page.wait_for_url(re.compile("/s/ses_"))
+    page.go_back()
+    page.get_by_role("main").get_by_role("link", name="Settings").click()
+    page.wait_for_url(re.compile("/settings$"))
+    expect(page.get_by_role("heading", name="Saved permissions")).to_be_visible()
+    assert page.get_by_text("Delete project…").count() == 1

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from sessions.forges.adapter import Checks, PullState
-from sessions.models import PullRequest, Session
+from sessions.models import Project, PullRequest, Session
 
 _MAX_PULLS = 5
 
@@ -36,6 +36,14 @@ def load_pulls(session: Session) -> list[PullLine]:
     """Returns: the newest pull requests that were opened from a session. One query."""
     rows = PullRequest.objects.filter(session=session.top_id).order_by("-created_at", "-pk")
     return [_pull(row) for row in rows[:_MAX_PULLS]]
+
+
+def load_open_pulls(project: Project) -> tuple[list[PullLine], int]:
+    """Returns: the newest open ones of a project, and how many there are beside them."""
+    is_open = (PullState.OPEN, PullState.DRAFT)
+    rows = PullRequest.objects.filter(project=project, state__in=is_open)
+    found = [_pull(row) for row in rows.order_by("-created_at", "-pk")[:_MAX_PULLS]]
+    return found, rows.count() - len(found)
 
 
 def _pull(row: PullRequest) -> PullLine:

@@ -144,7 +144,7 @@ def test_always_holds_where_the_form_says(
     members = client_for(bob).post(reply_url(asked), {**data, "scope": "team"})
     assert members.status_code == 403
     assert alices.post(reply_url(asked), {**data, "scope": "session"}).status_code == 302
-    page = alices.get(f"/t/acme/p/{asked.session.project_id}/").content.decode()
+    page = alices.get(f"/t/acme/p/{asked.session.project_id}/settings").content.decode()
     assert f"Only in “{asked.session.title}”" in page
 
 
@@ -172,7 +172,7 @@ def test_a_rule_is_listed_and_revoked(alices: Client, asked: PermissionRequest) 
     alices.post(reply_url(asked), {"reply": "always", "pattern": "make *"})
     project = asked.session.project
     page = f"/t/acme/p/{project.pk}/"
-    assert "make *" in alices.get(page).content.decode()
+    assert "make *" in alices.get(f"{page}settings").content.decode()
     rule = SavedRule.objects.get()
     html = alices.post(f"{page}rules/{rule.pk}/revoke", headers=HTMX).content.decode()
     assert "make *" not in html
@@ -206,8 +206,7 @@ def test_sessions_are_renamed_archived_and_deleted(alices: Client, session: Sess
 def test_wrong_settings_are_explained_in_place(
     alices: Client, project: Project, text: str, said: str
 ) -> None:
-    page = f"/t/acme/p/{project.pk}/"
-    response = save_settings(alices, page, text, to=f"{page}settings")
+    response = save_settings(alices, f"/t/acme/p/{project.pk}/settings", text)
     html = response.content.decode()
     assert response.status_code == 422
     assert said in html
@@ -218,8 +217,8 @@ def test_wrong_settings_are_explained_in_place(
 
 def test_settings_are_kept_as_they_were_written(alices: Client, project: Project) -> None:
     config = {"permission": {"bash": {"*": "ask", "ls *": "allow"}}, "theme": "kept"}
-    page = f"/t/acme/p/{project.pk}/"
-    assert save_settings(alices, page, config, to=f"{page}settings").status_code == 302
+    url = f"/t/acme/p/{project.pk}/settings"
+    assert save_settings(alices, url, config)["Location"] == url
     project.refresh_from_db()
     assert project.config == config
 

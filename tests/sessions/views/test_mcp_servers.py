@@ -332,7 +332,8 @@ def test_a_project_says_how_its_servers_are(
     assert "The server exited without a response: &lt;i&gt;" in raw
     assert "Names of built-in tools begin with apply_" in page
     assert "Remove" not in page
-    assert "good, bad, new, off, apply" in page_of(client_for(bob), f"/t/acme/p/{project.pk}/")
+    settings = page_of(client_for(bob), f"/t/acme/p/{project.pk}/settings")
+    assert "good, bad, new, off, apply" in settings
     assert "Check again" not in page_of(client_for(vera), pages(project))
     client_for(bob).post(f"{pages(project)}/s/good/again")
     assert McpServer.objects.get().name == "bad"

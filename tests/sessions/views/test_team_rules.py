@@ -183,7 +183,7 @@ def test_what_was_allowed_in_the_whole_team_is_revoked_by_admins(
     assert "All projects of the team" in page_of(client_for(bob))
     assert client_for(bob).post(url).status_code == 403
     own = f"/t/acme/p/{project.pk}/"
-    assert "All projects of the team" in client_for(bob).get(own).content.decode()
+    assert "All projects of the team" in client_for(bob).get(f"{own}settings").content.decode()
     assert client_for(adam).post(f"{own}rules/{row.pk}/revoke").status_code == 404
     assert url in page_of(client_for(adam))
     assert client_for(adam).post(url)["Location"] == URL

@@ -74,9 +74,8 @@ def test_saving_tells_what_has_no_effect(
     project: Project, alice: User, client_for: ClientFor
 ) -> None:
     config = {"modle": "demo/tour", "model": "nope/none", "theme": "x", "small_model": "demo/tour"}
-    url = f"/t/acme/p/{project.pk}/"
-    browser = client_for(alice)
-    answer = save_settings(browser, url, config, to=f"{url}settings", follow=True)
+    url = f"/t/acme/p/{project.pk}/settings"
+    answer = save_settings(client_for(alice), url, config, follow=True)
     page = answer.content.decode()
     assert "Saved. Unknown keys were ignored: modle (did you mean" in page
     assert "Model nope/none is not set up." in page
@@ -141,10 +140,10 @@ def test_a_project_does_not_lose_anything_unasked_either(
 ) -> None:
     project.config = {"mcp": FULL["mcp"], "model": "demo/tour"}
     project.save()
-    url, given = f"/t/acme/p/{project.pk}/", {"mcp": {"weather": FULL["mcp"]["weather"]}}
-    answer = save_settings(client_for(adam), url, given, to=f"{url}settings")
+    url, given = f"/t/acme/p/{project.pk}/settings", {"mcp": {"weather": FULL["mcp"]["weather"]}}
+    answer = save_settings(client_for(adam), url, given)
     assert "Saving removes: MCP server b, model." in answer.content.decode()
-    assert agree(client_for(adam), f"{url}settings", answer, given)["Location"] == url
+    assert agree(client_for(adam), url, answer, given)["Location"] == url
     project.refresh_from_db()
     assert project.config == given
 

@@ -28,6 +28,7 @@ from sessions.present.place import Place
 from sessions.present.stored_text import outcome_of
 from sessions.queue_position import places_of
 from sessions.totals import Used, count_tokens
+from teams.models import User
 
 Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
 NOTHING = Used()
@@ -117,7 +118,9 @@ class Row:
     state_text: str
     updated: datetime
     detail: str
+    # Empty for who looks at it, where that is known, and where the detail names them.
     owner: str
+    owner_id: int | None
     project: str
     group: str
     # What can be done with it, without opening it.
@@ -267,15 +270,20 @@ def _percent(tokens: int, limit: int) -> int | None:
 
 
 def build_row(
-    session: Session, asked: str = "", *, place: int | None = None, doing: str = ""
+    session: Session,
+    asked: str = "",
+    *,
+    place: int | None = None,
+    doing: str = "",
+    viewer: User | None = None,
 ) -> Row:
     """`asked`: what waits for a person, in words; `place`: from `places_of`;
-    `doing`: the call that runs.
+    `doing`: the call that runs; `viewer`: who it is for, None for everybody.
 
     `session.project.team` and `session.owner` should be loaded.
     """
     look, text = look_of(session, asked=bool(asked), place=place)
-    owner = session.owner.display_name if session.owner else ""
+    owner = session.owner.display_name if session.owner and session.owner != viewer else ""
     if session.state == State.IDLE and session.outcome_detail.endswith(f" by {owner}"):
         # The detail names the same person.
         owner = ""
@@ -289,6 +297,7 @@ def build_row(
         updated=session.active_at,
         detail=_detail(session, text, asked, doing),
         owner=owner,
+        owner_id=session.owner_id,
         project=session.project.name,
         group=look if look in ("ask", "run", "queue") else "rest",
         menu_url=where.url("row_menu"),

@@ -77,6 +77,7 @@ def _lists(inbox: Inbox, rail: Rail) -> dict[str, object]:
     return {
         "groups": _below(inbox, rail.groups),
         "archived": rail.archived,
+        "mixed": rail.mixed,
         "empty": _("No sessions match this filter.") if unmatched else _empty(inbox, rail),
         "clear_url": rail.all_url if unmatched else "",
     }

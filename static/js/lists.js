@@ -60,13 +60,17 @@ function isInPlace(shown, group) {
   return place === group || (place === "pinned" && group !== "ask") || (group === "rest" && place && !["ask", "run", "queue"].includes(place));
 }
 
+// Rows are drawn once for everybody; who looks at their own does not read their name on it.
+const me = document.querySelector("[data-rail]")?.dataset.user;
+const ownName = new RegExp(`<span data-owner="${me}">[^<]*</span>`);
+
 /** Take what the server says of one session, which `apply` draws. */
 export function update({ ops, row, group, stale }, apply) {
   for (const op of ops) {
     const list = op[1] === "remove" && document.querySelector(op[0])?.closest("[data-refresh]");
     // An inbox says when it is empty.
     if (list && (isHeld(list) || list.id === "inbox")) wait(list);
-    else apply(op);
+    else apply([op[0], op[1], op[2].replace(ownName, "")]);
   }
   const shown = document.getElementById(`row-${row}`) ?? document.getElementById(`card-${row}`);
   if (stale || (row && !isInPlace(shown, group))) refresh();

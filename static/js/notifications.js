@@ -33,7 +33,7 @@ function chime(kind) {
 async function tell(row, what) {
   if (window.Notification?.permission !== "granted") return;
   const title = row.querySelector(".session-row-title").lastChild.textContent.trim();
-  const body = `${what}: ${row.querySelector(".session-row-detail").textContent.trim()}`;
+  const body = `${what}: ${row.querySelector(".session-row-detail > span").textContent}`;
   const worker = await ready();
   // One for each session: a newer one takes the place of the older.
   await worker.showNotification(title, { body, tag: row.closest("[data-row]").id, data: { url: new URL(row.href).pathname } });

@@ -60,8 +60,8 @@ def fits(page: Page) -> None:
 
 
 def set_up(page: Page, project: str, fake: FakeForge, remote: str) -> None:
-    page.goto(project)
-    page.get_by_role("link", name="Where branches are pushed").click()
+    page.goto(f"{project}settings")
+    page.get_by_role("main").get_by_role("link", name="Publishing").click()
     page.get_by_label("Repository").fill(remote)
     page.get_by_label(re.compile("^Forge")).select_option("gitea")
     page.get_by_label("API address").fill(fake.api)

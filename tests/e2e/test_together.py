@@ -65,6 +65,23 @@ def set_role(server: Installation, page: Page, role: str) -> None:
         page.locator("form", has=field).get_by_role("button").click()
 
 
+def test_fr_01_each_reads_the_owner_of_the_others_sessions_only(
+    server: Installation, pages: tuple[Page, Page]
+) -> None:
+    session = open_both(server, pages)
+    with server.client() as client:
+        # What is drawn for everybody when it changes, and what each page had at first.
+        for title in ("Mend the till", "Mend the bill"):
+            client.patch(f"/session/{session}", json={"title": title}).raise_for_status()
+            for page, owners in zip(pages, (0, 1), strict=True):
+                row = page.locator(f"#row-{session}")
+                expect(row).to_contain_text(title)
+                expect(row.locator("[data-owner]")).to_have_count(owners)
+                page.reload()
+                expect(row.locator("[data-owner]")).to_have_count(owners)
+                expect(page.locator("#live")).to_have_attribute("data-state", "live")
+
+
 def test_fr_01_two_people_see_the_same_turn_each_other_and_who_has_decided(
     server: Installation, pages: tuple[Page, Page]
 ) -> None:

@@ -77,6 +77,8 @@ class Rail:
     # What matches the filter may be empty though there are sessions; `all_url` shows the team's.
     filtered: bool
     all_url: str
+    # Rows name their project: they can be of several.
+    mixed: bool = False
     # The open session is pinned.
     pinned: bool = False
     groups: list[Group] = field(default_factory=list)
@@ -98,6 +100,7 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
     # What needs somebody is shown however old it is, and so is what somebody has pinned.
     extra = [session for session in active[:MAX_SHOWN] if session.pk not in known]
     shown = [*extra, *found[: chosen.shown]]
+    listed = build_rows(shown, user)
     projects = list(Project.objects.filter(team=team).order_by("name", "pk"))
     labels = labels_of(projects)
     more = len(found) > chosen.shown
@@ -117,10 +120,11 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
         else "",
         filtered=bool(chosen.mine or chosen.text or chosen.project),
         all_url=f"{home}?{_query(RailFilter(), shown=SHOWN)}",
+        mixed=len(projects) > 1 and not chosen.project,
         pinned=current in pinned,
-        groups=[Group("archived", _("Archived"), "", build_rows(shown))]
+        groups=[Group("archived", _("Archived"), "", listed)]
         if chosen.archived and shown
-        else group_rows(build_rows(shown), pinned=pinned),
+        else group_rows(listed, pinned=pinned),
         more_url=f"{home}?{_query(chosen, shown=chosen.shown + 2 * SHOWN)}"
         if more and chosen.shown < MAX_SHOWN
         else "",
@@ -150,8 +154,8 @@ def rows_of(sessions: QuerySet[Session]) -> list[Row]:
     return build_rows(list(sessions.select_related("project__team", "owner")))
 
 
-def build_rows(sessions: list[Session]) -> list[Row]:
-    """One row for each session, in the given order.
+def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]:
+    """One row for each session, in the given order; for everybody, without a `viewer`.
 
     Two queries for what the waiting ones ask, up to five for the busy ones.
     """
@@ -187,6 +191,7 @@ def build_rows(sessions: list[Session]) -> list[Row]:
             asked.get(session.pk, ""),
             place=line.get(session.pk),
             doing=doing.get(session.pk, ""),
+            viewer=viewer,
         )
         for session in sessions
     ]

@@ -215,3 +215,42 @@ def test_a_new_title_and_the_archive_leave_a_session_where_it_is_in_the_lists(
     assert_log_equals_rows(older)
     prompt(alice, older, "Look again.")
     assert order() == [older.pk, newer.pk]
+
+
+def row_of(page: str, session: Session, kind: str = "row") -> str:
+    return page.split(f'id="{kind}-{session.pk}"')[1].split("</div>")[0]
+
+
+def test_rows_name_the_owner_to_others_only(
+    client_for: ClientFor, alice: User, bob: User, session: Session
+) -> None:
+    for kind in ("row", "card"):
+        assert f'data-owner="{alice.pk}"' in row_of(
+            html(client_for(bob), "/t/acme/"), session, kind
+        )
+        own = row_of(html(client_for(alice), "/t/acme/"), session, kind)
+        assert "data-owner" not in own
+        assert "Alice" not in own
+
+
+def test_rows_name_the_project_where_they_can_be_of_several(
+    browser: Client, session: Session
+) -> None:
+    def is_mixed(url: str) -> tuple[bool, bool]:
+        page = html(browser, url)
+        tags = (re.search(f'<div id="{name}"[^>]*>', page) for name in ("rail", "lists"))
+        rail, lists = (tag is not None and "data-mixed" in tag[0] for tag in tags)
+        return rail, lists
+
+    assert is_mixed("/t/acme/") == (False, False)
+    Project.objects.create(
+        id="prj_other",
+        team=session.project.team,
+        name="other",
+        directory="/nowhere/other",
+        source="folder",
+    )
+    assert is_mixed("/t/acme/") == (True, True)
+    assert session.project.name in row_of(html(browser, "/t/acme/"), session)
+    assert is_mixed(f"/t/acme/p/{session.project_id}/") == (True, False)
+    assert is_mixed(f"/t/acme/?who=team&project={session.project_id}") == (False, False)

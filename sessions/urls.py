@@ -7,6 +7,7 @@ from django.urls import URLPattern, include, path, register_converter
 from opencode_web.lib.url_names import NameConverter
 from sessions.views import (
     attachments,
+    board,
     budgets,
     call_lines,
     checkouts,
@@ -213,6 +214,7 @@ urlpatterns = [
     path("t/<slug:team>/rail", home.rail, name="rail"),
     path("t/<slug:team>/rail/shape", rows.rail_shape, name="rail_shape"),
     path("t/<slug:team>/live", live.live, name="live"),
+    path("t/<slug:team>/board", board.board, name="board"),
     path("t/<slug:team>/inbox", home.waiting, name="waiting"),
     path("t/<slug:team>/usage", usage.usage, name="usage"),
     path("t/<slug:team>/usage.csv", usage.usage_csv, name="usage_csv"),

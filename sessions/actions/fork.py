@@ -53,6 +53,7 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
         folder=folder_for(source.project, fork_id) if plan else None,
         path=source.path or None,
         owner_id=access.principal.user.pk,
+        origin=source.family_id,
         title=fork_title(source.title),
         slug=new_slug(),
         agent=source.agent,
@@ -109,9 +110,15 @@ def _copy_seen_files(source: Session, fork: Session, part_ids: dict[str, str]) -
 def fork_title(title: str) -> str:
     """Returns: the title with `(fork #1)`, or with the next number when it has one."""
     match = _FORKED.fullmatch(title)
-    base, number = (match[1], int(match[2]) + 1) if match else (title, 1)
+    base, number = origin_title(title), int(match[2]) + 1 if match else 1
     ending = f" (fork #{number})"
     return base[: MAX_TITLE_CHARS - len(ending)] + ending
+
+
+def origin_title(title: str) -> str:
+    """Returns: the title without what `fork_title` has added."""
+    match = _FORKED.fullmatch(title)
+    return match[1] if match else title
 
 
 def _seq_of(source: Session, message_id: str) -> int:

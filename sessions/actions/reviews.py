@@ -51,7 +51,8 @@ def mark_viewed(access: SessionAccess, *, path: str, digest: str, viewed: bool) 
         rows.filter(digest=key).delete()
     elif rows.count() < _MAX_MARKS:
         named = {"session": access.session, "user": access.principal.user, "digest": key}
-        ViewedFile.objects.get_or_create(**named, defaults={"path": clean_text(path)})
+        defaults = {"path": clean_text(path), "seq": access.session.seq}
+        ViewedFile.objects.get_or_create(**named, defaults=defaults)
 
 
 @transaction.atomic

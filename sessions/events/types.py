@@ -37,6 +37,7 @@ class SessionCreated(Frozen):
     """The first event of every log. `folder` is set where it has a checkout of its own.
 
     `path` is the folder that it works in, from the root of its files, when that is another one.
+    `origin` is set for forks: the session that they and forks of theirs began as.
     """
 
     type: Literal["session.created"] = "session.created"
@@ -46,6 +47,7 @@ class SessionCreated(Frozen):
     owner_id: int | None = None
     parent_id: str | None = None
     root_id: str | None = None
+    origin: str | None = None
     title: str
     slug: str
     agent: str = ""

@@ -16,6 +16,8 @@ class ViewedFile(models.Model):
     path = models.TextField()
     # SHA-256 of the path and of what was compared.
     digest = models.CharField(max_length=64)
+    # Sequence number of the session's newest event at that time.
+    seq = models.BigIntegerField(default=0)
 
     class Meta:
         constraints = [

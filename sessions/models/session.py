@@ -53,6 +53,8 @@ class Session(models.Model):
     parent = models.ForeignKey("self", models.CASCADE, null=True, related_name="children")
     # The session of people at the top of a tree of sub-agents; none for itself.
     root = models.ForeignKey("self", models.CASCADE, null=True, related_name="descendants")
+    # Of forks: the session that they and the forks of them began as, which may be gone.
+    origin = models.CharField(max_length=40, blank=True)
     title = models.CharField(max_length=300)
     slug = models.CharField(max_length=60)
     # Its own checkout on the project's host; empty while it works in the project's folder.
@@ -136,6 +138,11 @@ class Session(models.Model):
     def files_id(self) -> str:
         """Whose files it works on: the project's, or those of the tree of sessions it is in."""
         return self.top_id if self.folder else self.project_id
+
+    @property
+    def family_id(self) -> str:
+        """What it has in common with its forks, and they with each other."""
+        return self.origin or self.pk
 
     @property
     def visible_before(self) -> int:

@@ -107,6 +107,7 @@ def rail_filter(request: TeamRequest) -> RailFilter:
         project=sent.get("project", "")[:40],
         text=text,
         archived=archived,
+        board=request.GET.get("board") == "1",
         shown=min(int(shown), MAX_SHOWN) if shown.isdecimal() and len(shown) < 6 else SHOWN,
     )
 

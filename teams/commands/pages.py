@@ -96,6 +96,8 @@ _GO = (
          need="member", slash="new clear", keys="n", query="#prompt"),
     Page("home", Group.GO, gettext_lazy("All sessions"), view="team_home", icon="house",
          need="work", slash="home exit quit", keys="g h"),
+    Page("board", Group.GO, gettext_lazy("Board"), view="sessions:board", icon="columns-2",
+         need="work", slash="board", words="kanban columns review"),
     Page("inbox", Group.GO, gettext_lazy("Inbox"), view="sessions:waiting", icon="message-square",
          need="work", slash="inbox", words="waiting", keys="g i"),
     Page("new-project", Group.GO, gettext_lazy("New project"), view="sessions:project_new",

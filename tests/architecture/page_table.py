@@ -71,6 +71,7 @@ PAGES = [
     # Scripts read these, and cannot follow to a sign-in page.
     Row("get", "t/<slug:team>/live", FRAMES),
     Row("get", _S + "/live", FRAMES),
+    Row("get", "t/<slug:team>/board", READ),
     Row("get", "t/<slug:team>/inbox", READ),
     Row("get", "t/<slug:team>/usage", READ),
     # Somebody else's; the page refuses that, too.

@@ -49,6 +49,8 @@ _S, _T, _P = "/t/{team}/s/", "/t/{team}/", "/t/{team}/p/{project}/"
 _SET = _T + "settings/"
 STOPS = [
     Stop("home", _T),
+    Stop("home-waiting", _T, _open(".waiting-summary", ".waiting-card .permission")),
+    Stop("board", _T + "board"),
     Stop("inbox", _T + "inbox"),
     Stop("usage", _T + "usage"),
     Stop("usage-filtered", _T + "usage?range=7&model=demo/inline"),

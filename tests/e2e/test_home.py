@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from typing import Any
 
 import httpx
@@ -10,8 +11,8 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
-from tests.e2e.rest import ask, body, script, wait_for
-from tests.e2e.test_frame import go, titled
+from tests.e2e.rest import approve_everything, ask, body, script, wait_for
+from tests.e2e.test_frame import DESK, PHONE, go, titled
 
 pytestmark = of_page
 GUARD_MS = 600
@@ -115,3 +116,43 @@ def test_fr_01_a_project_page_tells_how_the_project_stands(
     page.wait_for_url(re.compile("/settings$"))
     expect(page.get_by_role("heading", name="Saved permissions")).to_be_visible()
     assert page.get_by_text("Delete project…").count() == 1
+
+
+def test_fr_01_a_session_moves_over_the_board_while_somebody_looks(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = titled(client, "Mend the till")
+    go(page, server)
+    page.get_by_role("navigation", name="View").get_by_role("link", name="Board").click()
+    page.wait_for_url(re.compile("/board$"))
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    page.mouse.move(5, 5)
+    card = page.locator(f"#board #card-{session}")
+    expect(card).to_have_count(0)
+    calls = [
+        {"tool": "write", "input": {"filePath": "notes.md", "content": "One.\n"}},
+        {"tool": "bash", "input": {"command": "make test"}},
+    ]
+    steps = script(calls[:1], calls[1:], [{"text": "Done."}])
+    client.post(f"/session/{session}/prompt_async", json=body(steps)).raise_for_status()
+    stop = threading.Event()
+    column = page.get_by_role("region", name="Needs you")
+    expect(column.locator(f"#card-{session}")).to_be_visible()
+    approving = approve_everything(client, stop)
+    review = page.get_by_role("region", name="To review")
+    expect(review.locator(f"#card-{session}")).to_be_visible()
+    stop.set()
+    approving.join()
+
+    fork = client.post(f"/session/{session}/fork", json={}).json()["id"]
+    expect(review.locator(f"li:has(h3) #card-{fork}")).to_be_visible()
+    expect(review).to_contain_text(re.compile("Mend the till *2 sessions"))
+    # By keyboard, and on a phone one column below the other.
+    review.get_by_role("link", name="Mend the till", exact=False).last.focus()
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    boxes = [one.bounding_box() for one in page.locator(".board-column").all()]
+    assert len({box["x"] for box in boxes if box}) == 1
+    page.set_viewport_size(DESK)
+    page.get_by_role("navigation", name="View").get_by_role("link", name="List").click()
+    expect(page.locator(f"#card-{session}")).to_be_visible()

@@ -21,6 +21,7 @@ def project_created(rows: Rows, event: SessionCreated, seq: int, time: datetime)
     session.owner_id = event.owner_id
     session.parent_id = event.parent_id
     session.root_id = event.root_id
+    session.origin = event.origin or ""
     session.slug = event.slug
     session.folder, session.path = event.folder or "", event.path or ""
     for name in ("title", "agent", "model", "permission", "metadata"):

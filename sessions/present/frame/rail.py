@@ -38,7 +38,8 @@ MAX_SHOWN = 400
 class RailFilter:
     """What somebody wants to see of the list.
 
-    `mine`: only the sessions they own; `archived`: only what was put away, else only the rest.
+    `mine`: only the sessions they own; `archived`: only what was put away, else only the rest;
+    `board`: its form leads to the board again, not to the home page.
     """
 
     mine: bool = False
@@ -46,6 +47,7 @@ class RailFilter:
     text: str = ""
     archived: bool = False
     shown: int = SHOWN
+    board: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,8 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
     `clear_url` is empty when the filter hides nothing.
     """
     home = reverse("team_home", kwargs={"team": team.slug})
-    rows = _filtered(team, user, chosen)
+    page = reverse("sessions:board", kwargs={"team": team.slug}) if chosen.board else home
+    rows = filtered(team, user, chosen)
     found = list(rows.order_by("-active_at")[: chosen.shown + 1])
     pins = Pin.objects.filter(user=user, session__project__team=team)
     pinned = set(pins.values_list("session_id", flat=True))
@@ -104,41 +107,45 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
     projects = list(Project.objects.filter(team=team).order_by("name", "pk"))
     labels = labels_of(projects)
     more = len(found) > chosen.shown
+    away = replace(chosen, archived=not chosen.archived, board=False)
     refresh = reverse("sessions:rail", kwargs={"team": team.slug})
     return Rail(
-        url=f"{refresh}?{_query(chosen, shown=chosen.shown)}&current={current}",
+        url=f"{refresh}?{filter_query(chosen, shown=chosen.shown)}&current={current}",
         new_url=f"{home}#prompt",
-        filter_url=home,
+        filter_url=page,
         mine=chosen.mine,
         text=chosen.text,
         project=chosen.project,
         archived=chosen.archived,
         projects=[Choice(one.pk, labels[one.pk]) for one in projects],
-        archive_url=f"{home}?{_query(replace(chosen, archived=not chosen.archived), shown=SHOWN)}",
-        clear_url=f"{home}?{_query(RailFilter(mine=chosen.mine), shown=SHOWN)}"
+        archive_url=f"{home}?{filter_query(away, shown=SHOWN)}",
+        clear_url=f"{page}?{filter_query(RailFilter(mine=chosen.mine), shown=SHOWN)}"
         if chosen.text or chosen.project or chosen.archived
         else "",
         filtered=bool(chosen.mine or chosen.text or chosen.project),
-        all_url=f"{home}?{_query(RailFilter(), shown=SHOWN)}",
+        all_url=f"{home}?{filter_query(RailFilter(), shown=SHOWN)}",
         mixed=len(projects) > 1 and not chosen.project,
         pinned=current in pinned,
         groups=[Group("archived", _("Archived"), "", listed)]
         if chosen.archived and shown
         else group_rows(listed, pinned=pinned),
-        more_url=f"{home}?{_query(chosen, shown=chosen.shown + 2 * SHOWN)}"
+        more_url=f"{home}?{filter_query(chosen, shown=chosen.shown + 2 * SHOWN)}"
         if more and chosen.shown < MAX_SHOWN
         else "",
     )
 
 
-def _query(chosen: RailFilter, *, shown: int) -> str:
+def filter_query(chosen: RailFilter, *, shown: int) -> str:
+    """The filter as an address has it."""
     who = "mine" if chosen.mine else "team"
     fields = {"who": who, "project": chosen.project, "text": chosen.text}
     archived = {"archived": "1"} if chosen.archived else {}
-    return urlencode({**fields, **archived, "shown": shown})
+    board = {"board": "1"} if chosen.board else {}
+    return urlencode({**fields, **archived, **board, "shown": shown})
 
 
-def _filtered(team: Team, user: User, chosen: RailFilter) -> QuerySet[Session]:
+def filtered(team: Team, user: User, chosen: RailFilter) -> QuerySet[Session]:
+    """The sessions of people that a filter lets through."""
     rows = Session.objects.filter(project__team=team, parent=None)
     rows = rows.filter(archived_at__isnull=not chosen.archived)
     if chosen.mine:

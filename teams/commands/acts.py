@@ -77,6 +77,8 @@ _PANEL = (
             slash="changes diff"),
     Command("review", Group.PANEL, gettext_lazy("Review changes in the full window"), "e"),
     Command("files", Group.PANEL, gettext_lazy("Show or hide files"), "f", slash="files"),
+    Command("find-in-file", Group.PANEL, gettext_lazy("Find in the file"), "Mod+f",
+            scope="files"),
     Command("terminal", Group.PANEL, gettext_lazy("Show or hide the terminal"), "`",
             slash="terminal"),
     Command("context", Group.PANEL, gettext_lazy("Show or hide context and cost"), "i",

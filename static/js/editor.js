@@ -42,7 +42,7 @@ function mount(cm, host, { name, path, mine, newer, onUpdate }) {
     cm.languageOf(name),
     cm.EditorState.phrases.of(phrases()),
   ];
-  const named = (label) => cm.EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": "file-edit-hint" });
+  const named = (label) => cm.EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": "file-edit-hint", tabindex: "0" });
   // Where changes are compared, a long line must not push what is done about them out of sight.
   if (newer !== undefined) shared.push(cm.EditorView.lineWrapping);
   const own = [...shared, named(path), cm.EditorView.updateListener.of(onUpdate)];
@@ -52,6 +52,9 @@ function mount(cm, host, { name, path, mine, newer, onUpdate }) {
     const mergeControls = (kind, onclick) => Object.assign(button(names[kind]), { onmousedown: onclick, onclick: (event) => event.detail || onclick(event) });
     return new cm.EditorView({ doc: mine, extensions: [...own, cm.unifiedMergeView({ original: newer, mergeControls })], parent: host });
   }
+  const names = Object.assign(document.createElement("div"), { className: "file-editor-names meta", ariaHidden: "true" });
+  for (const textContent of [_("Newer version"), _("My version")]) names.append(Object.assign(document.createElement("span"), { textContent }));
+  host.append(names);
   const renderRevertControl = () => Object.assign(button("→"), { title: _("Take newer"), ariaLabel: _("Take newer") });
   const a = { doc: newer, extensions: [...shared, named(_("Newer version")), cm.EditorState.readOnly.of(true)] };
   return new cm.MergeView({ a, b: { doc: mine, extensions: own }, parent: host, revertControls: "a-to-b", renderRevertControl }).b;

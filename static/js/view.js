@@ -11,7 +11,7 @@ export function mayReplace(view) {
 
 /** Put the answer of an address into a view of the panel. Where it fails, the view says so. */
 export async function load(view, src) {
-  if (!mayReplace(view)) return;
+  if (!mayReplace(view)) return delete view.dataset.src;
   const token = (view.loading = {});
   view.ariaBusy = "true";
   let text = "";

@@ -85,10 +85,10 @@ ICONS = (
     "file-diff", "file-text", "fold-vertical", "folder", "folder-git-2", "folder-tree",
     "git-branch", "globe", "house", "info", "key-round", "keyboard", "link", "list-checks", "lock",
     "log-out", "maximize-2", "menu", "message-square", "mic", "minimize-2", "monitor", "moon",
-    "move-up-right", "palette", "panel-left", "panel-right", "pencil", "pin", "plus", "refresh-cw",
-    "rotate-ccw", "rows-2", "scroll-text", "search", "send", "settings", "shield-check", "space",
-    "square", "star", "sun", "terminal", "trash-2", "triangle-alert", "unfold-vertical", "upload",
-    "user", "users", "wrap-text", "x",
+    "palette", "panel-left", "panel-right", "pencil", "pin", "plus", "refresh-cw", "rotate-ccw",
+    "rows-2", "scroll-text", "search", "send", "settings", "shield-check", "space", "square",
+    "star", "sun", "terminal", "trash-2", "triangle-alert", "unfold-vertical", "upload", "user",
+    "users", "wrap-text", "x",
 )
 # fmt: on
 

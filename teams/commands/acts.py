@@ -60,6 +60,8 @@ _MESSAGE = (
             slash="variants variant"),
     Command("attach", Group.MESSAGE, gettext_lazy("Attach files"), slash="attach",
             words="upload image"),
+    Command("dictate", Group.MESSAGE, gettext_lazy("Dictate the message"), slash="dictate",
+            words="voice microphone speech"),
     Command("stop", Group.MESSAGE, gettext_lazy("Stop the turn"), "Escape Escape", slash="stop"),
 )
 _REQUESTS = (

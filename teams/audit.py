@@ -81,6 +81,7 @@ class AuditAction(StrEnum):
     CHECKOUT_RENAMED = "checkout.renamed"
     PULL_REQUEST_OPENED = "pull.opened"
     PATCH_APPLIED = "patch.applied"
+    FILE_EDITED = "file.edited"
     MESSAGE_DELETED = "message.deleted"
     PART_DELETED = "part.deleted"
     PART_EDITED = "part.edited"

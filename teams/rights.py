@@ -40,6 +40,7 @@ RIGHTS = (
     Right("sessions", Role.MEMBER, _("Rename, archive and delete sessions.")),
     Right("history", Role.MEMBER, _("Fork sessions, roll them back and delete turns.")),
     Right("review", Role.MEMBER, _("Comment on changes and send comments to the agent.")),
+    Right("files", Role.MEMBER, _("Edit files in project folders.")),
     Right("publish", Role.MEMBER, _("Commit, merge, push and open pull requests.")),
     Right("terminals", Role.MEMBER, _("Open terminals in project folders.")),
     Right("projects", Role.MEMBER, _("Create and clone projects, and import sessions.")),

@@ -20,7 +20,13 @@ from sessions.actions.prompts import PromptDraft, admit_input, admit_prompt
 from sessions.agents.loader import load_agents
 from sessions.commands.catalog import Command, load_commands
 from sessions.commands.marks import Mark, Subtask, read_mark
-from sessions.commands.template import TemplatePiece, fill, mentions, order_arguments
+from sessions.commands.template import (
+    TemplatePiece,
+    fill,
+    mentions,
+    order_arguments,
+    split_lines,
+)
 from sessions.config.effective import session_config
 from sessions.config.model import Config
 from sessions.events.inbox import Delivery, InputAdmitted
@@ -204,15 +210,21 @@ def _named_in(command: Command, call: CommandCall, pieces: list[TemplatePiece]) 
 
 
 def mentioned_parts(access: SessionAccess, text: str, config: Config) -> list[JsonObject]:
-    """Returns: parts for the files, folders, agents and sessions that the text names by `@`."""
+    """Returns: parts for the files, folders, agents and sessions that the text names by `@`.
+
+    A file can be named with lines, as in `@src/till.py#L10-20`.
+    """
     root, folder = Path(access.session.worktree), Path(access.session.directory)
     agents = load_agents(config)
     parts: list[JsonObject] = []
     for name in mentions(text)[:_MAX_MENTIONS]:
-        path = _named_path(name, root, folder)
+        path, lines = _named_path(name, root, folder), ""
+        if path is None and (found := split_lines(name)) is not None:
+            path, lines = _named_path(found[0], root, folder), found[1]
         if path is not None:
-            mime = "application/x-directory" if path.is_dir() else "text/plain"
-            url = f"file://{quote(str(path))}"
+            is_folder = path.is_dir()
+            mime = "application/x-directory" if is_folder else "text/plain"
+            url = f"file://{quote(str(path))}{'' if is_folder else lines}"
             parts.append({"type": "file", "mime": mime, "filename": name, "url": url})
         elif name in agents and not agents[name].hidden:
             parts.append({"type": "agent", "name": name})

@@ -1,10 +1,11 @@
-"""What people did to the files of a project by a route, after it was done."""
+"""What people did to the files of a project or session, after it was done."""
 
 from __future__ import annotations
 
 from django.db import transaction
 
-from sessions.access import ProjectAccess
+from sessions.access import ProjectAccess, SessionAccess
+from sessions.events.live import publish_edited
 from teams.access import require_role
 from teams.audit import AuditAction, record
 from teams.models import Role
@@ -21,6 +22,20 @@ def note_patch(access: ProjectAccess, *, folder: str, size_bytes: int) -> None:
         target=access.project,
         data={"folder": folder, "bytes": size_bytes},
     )
+
+
+@transaction.atomic
+def note_edit(access: SessionAccess, *, path: str, is_new: bool) -> None:
+    """Write down who saved a file, and tell clients. Raises: Forbidden below member."""
+    require_role(access.team, Role.MEMBER)
+    record(
+        AuditAction.FILE_EDITED,
+        actor=access.principal.user,
+        team=access.team.team,
+        target=access.session,
+        data={"file": path},
+    )
+    publish_edited(access.session, {path: "add" if is_new else "change"})
 
 
 @transaction.atomic

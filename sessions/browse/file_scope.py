@@ -28,7 +28,7 @@ from tools.paths import Located, locate
 from tools.permissions.rules import Action, Ruleset, decide
 from tools.redaction import NO_SECRETS, Redactor
 
-_GIT_DIR = ".git"
+GIT_DIR = ".git"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class FileScope:
         """Whether the rules of the project let the caller read a file with these names."""
         action = decide("read", names, self.rules)
         # What is in there can hold the password of a remote.
-        hidden = any(_GIT_DIR in Path(name).parts for name in names)
+        hidden = any(GIT_DIR in Path(name).parts for name in names)
         if action is Action.DENY:
             return False
         return not (self.cautious and (hidden or action is Action.ASK))

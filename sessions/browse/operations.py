@@ -10,6 +10,7 @@ from sessions.browse import (
     apply,
     changes,
     content,
+    edit,
     listing,
     repository,
     review,
@@ -54,6 +55,9 @@ PICTURE_OF_SPAN = Operation("span.picture", spans.picture_of_span)
 INIT_REPOSITORY = Operation("vcs.init", repository.init_repository)
 LAST_COMMIT = Operation("vcs.commit", repository.last_commit)
 APPLY_PATCH = Operation("vcs.apply", apply.apply_patch)
+OPEN_FILE = Operation("file.open", edit.open_file, needs_sandbox=False)
+# Files are written where the tools of agents write them.
+SAVE_FILE = Operation("file.save", edit.save_file)
 
 OPERATIONS: dict[str, Operation[..., Any]] = {  # their arguments and values come as JSON
     one.name: one
@@ -63,6 +67,6 @@ OPERATIONS: dict[str, Operation[..., Any]] = {  # their arguments and values com
         *(LIST_STATUS, LIST_DIFFS, RAW_DIFF),
         *(LIST_REVIEW, DIFF_FILE, OLD_PICTURE),
         *(COUNT_SPAN, DIFF_SPAN, TEXT_OF_SPAN, PICTURE_OF_SPAN),
-        *(INIT_REPOSITORY, LAST_COMMIT, APPLY_PATCH),
+        *(INIT_REPOSITORY, LAST_COMMIT, APPLY_PATCH, OPEN_FILE, SAVE_FILE),
     )
 }

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 _ARGUMENT = re.compile(r"""\[Image\s+\d+\]|"[^"]*"|'[^']*'|[^\s"']+|["']""")
 _PLACEHOLDER = re.compile(r"\$(ARGUMENTS\b|[1-9]\d?(?!\d))")
 _SHELL = re.compile(r"!`([^`\n]+)`")
+_LINES = re.compile(r"(.+)#L?([1-9]\d{0,8})(?:-L?([1-9]\d{0,8})?)?")
 _MENTION = re.compile(r"(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)")
 
 
@@ -106,6 +107,20 @@ def _replacement(template: str, arguments: str) -> Callable[[re.Match[str]], str
 def mentions(text: str) -> list[str]:
     """Returns: what a text names by `@`, each once: a path, or an agent."""
     return list(dict.fromkeys(found[1] for found in _MENTION.finditer(text) if found[1]))
+
+
+def split_lines(name: str) -> tuple[str, str] | None:
+    """Read `path#L10-20`, `path#10` or `path#L10-`, as editors and clients write it.
+
+    Returns: the path, and the query of its URL; None for a name without lines.
+    """
+    found = _LINES.fullmatch(name)
+    if found is None:
+        return None
+    path, first, last = found.groups()
+    # One number is one line; with a dash it is all from there on.
+    end = last or ("" if name.endswith("-") else first)
+    return path, f"?start={first}" + (f"&end={end}" if end else "")
 
 
 def parse_line(text: str) -> tuple[str, str] | None:

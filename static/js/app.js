@@ -8,11 +8,11 @@ import "./panes.js";
 import { MAC, bind } from "./keys.js";
 
 document.addEventListener("click", (event) => {
-  const [copied, permitted] = ["[data-copy-from]", "[data-permit]"].map((kind) => event.target.closest(kind));
-  if (copied) {
-    event.preventDefault();
-    import("./copy.js").then(({ copy }) => copy(copied));
-  }
+  const [copied, permitted, dictates, finds] = ["copy-from", "permit", "dictate", "palette-open"].map((kind) => event.target.closest(`[data-${kind}]`));
+  if (copied || finds) event.preventDefault();
+  if (copied) import("./copy.js").then(({ copy }) => copy(copied));
+  if (dictates) import("./dictate.js").then(({ toggle }) => toggle());
+  if (finds) openPalette();
   if (permitted) import("./notifications.js").then(({ permit }) => permit(permitted));
 });
 const { permission } = window.Notification ?? {};
@@ -28,12 +28,12 @@ if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 // Style sheets show the controls that need JavaScript only from now on.
 document.documentElement.dataset.js = "on";
 
-const isConversation = () => Boolean(document.querySelector("[data-log]"));
+const isConversation = () => document.querySelector("[data-log]");
 const reading = () => import("./reading.js");
 if (isConversation()) reading();
 bind({ id: "fold", when: isConversation, run: async () => (await reading()).fold() });
 
-const hasRows = () => Boolean(document.querySelector("[data-session-row]"));
+const hasRows = () => document.querySelector("[data-session-row]");
 const go = async (step) => (await import("./rail.js")).openNeighbour(step);
 
 bind({ id: "next-session", when: hasRows, run: () => go(1) });
@@ -63,10 +63,5 @@ function openPalette(typed) {
     throw error;
   });
 }
-document.addEventListener("click", (event) => {
-  if (!event.target.closest("[data-palette-open]")) return;
-  event.preventDefault();
-  openPalette();
-});
 bind({ id: "palette", when: find, run: () => openPalette() });
 bind({ id: "sessions", when: () => find() && document.body.dataset.role !== "billing", run: () => openPalette("#") });

@@ -23,6 +23,20 @@ function put(files) {
   draw();
 }
 
+// Of an animation the rest would be lost.
+const DRAWABLE = /^image\/(png|jpeg|webp)$/;
+
+function drawButton(file) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "button button-quiet", textContent: _("Draw"), ariaLabel: _("Draw on {name}", { name: file.name }) });
+  button.onclick = async () => {
+    const drawn = await (await import("./draw.js")).draw(file);
+    if (drawn) put([...field().files].map((one) => (one === file ? drawn : one)));
+    document.querySelector("[data-prompt]").focus();
+  };
+  return button;
+}
+
 function chip(file, place) {
   const item = document.createElement("li");
   item.className = "chip attached-file";
@@ -43,7 +57,9 @@ function chip(file, place) {
     announce(_("{name} removed.", { name: file.name }));
     document.querySelector("[data-prompt]").focus();
   };
-  item.append(name, remove);
+  item.append(name);
+  if (DRAWABLE.test(file.type)) item.append(drawButton(file));
+  item.append(remove);
   return item;
 }
 

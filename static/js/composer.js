@@ -34,6 +34,8 @@ on("drop", drag);
 
 const pick = (kind) => import("./picker.js").then(({ open }) => open(kind));
 on("click", ({ target }) => target.closest("[data-pick]") && pick(target.closest("[data-pick]").dataset.pick));
+// Without encryption browsers give no microphone.
+if (isSecureContext && "webkitSpeechRecognition" in window) document.documentElement.dataset.speech = "";
 
 on("keydown", (event) => {
   // Safari ends a composition before the key that ended it, which is 229 then.

@@ -1,9 +1,11 @@
 // The files pane: folders and files are fetched when they are opened, and mentioned in a message.
+import { bind } from "./keys.js";
 import { insertIntoMessage } from "./message.js";
-import { load } from "./view.js";
+import { load, mayReplace } from "./view.js";
 
 const FILTER_MS = 200;
 const pane = () => document.querySelector("[data-file-pane]");
+const place = () => pane().querySelector("[data-files-view]");
 
 function setAddress(file) {
   const url = new URL(location.href);
@@ -16,13 +18,63 @@ function setAddress(file) {
 }
 
 async function openFile(link) {
+  if ("discards" in link.dataset) pane().querySelector("[data-unsaved]")?.removeAttribute("data-unsaved");
+  if (!mayReplace(place())) return;
   pane().querySelectorAll("[data-file][aria-current]").forEach((item) => item.removeAttribute("aria-current"));
-  link.setAttribute("aria-current", "true");
+  for (const item of pane().querySelectorAll("[data-files-rows] [data-file]"))
+    if (item.dataset.file === link.dataset.file) item.setAttribute("aria-current", "true");
   setAddress(link.dataset.file);
   pane().querySelector("[data-files-side]").dataset.behind = "";
-  await load(pane().querySelector("[data-files-view]"), link.dataset.src);
+  await load(place(), link.dataset.src);
   pane().querySelector(".file-code")?.focus({ preventScroll: true });
 }
+
+async function openEditor(link, options) {
+  const line = Number.parseInt(place().querySelector("[data-lines]")?.dataset.lines, 10);
+  await load(place(), link.href);
+  const form = place().querySelector("[data-file-edit]");
+  if (form) (await import("./editor.js")).edit(form, { line, ...options });
+}
+
+// The search of the editor looks through the whole file, and the editor is where it is.
+const editable = () => place().querySelector("[data-edit-file], [data-edit-find]");
+function findInFile() {
+  const control = editable();
+  if ("editFile" in control.dataset) openEditor(control, { search: true });
+  else control.click();
+}
+bind({ id: "find-in-file", scoped: true, when: () => pane()?.contains(document.activeElement) && editable()?.checkVisibility(), run: findInFile });
+
+let picked = [];
+/** Mark the lines that a mention is of. */
+function pick(first, last = first) {
+  picked.forEach((row) => row.removeAttribute("data-picked"));
+  const table = place().querySelector(".file-code");
+  picked = [];
+  for (let number = Math.min(first, last); number <= Math.max(first, last); number++) picked.push(table.querySelector(`#L${number}`));
+  picked.forEach((row) => row.setAttribute("data-picked", ""));
+  table.parentElement.dataset.lines = [...new Set([picked.at(0), picked.at(-1)])].map((row) => row.id.slice(1)).join("-");
+}
+function unpick() {
+  picked.forEach((row) => row.removeAttribute("data-picked"));
+  delete place().querySelector(".file-view").dataset.lines;
+}
+const rowOf = (node) => (node.closest ? node : node.parentElement)?.closest(".file-code tr[id]");
+const numberOf = (row) => Number(row.id.slice(1));
+
+document.addEventListener("selectionchange", () => {
+  const { isCollapsed, anchorNode, focusNode } = getSelection();
+  const rows = isCollapsed ? [] : [anchorNode, focusNode].map(rowOf);
+  if (rows[0] && rows[1]) pick(...rows.map(numberOf));
+});
+document.addEventListener("mousedown", (event) => event.shiftKey && event.target.closest(".file-code [data-line]") && event.preventDefault());
+document.addEventListener("click", (event) => {
+  const row = rowOf(event.target);
+  if (!row || event.ctrlKey || event.metaKey) return;
+  if (!event.target.closest("[data-line]")) return getSelection().isCollapsed && unpick();
+  if (event.shiftKey) event.preventDefault();
+  pick(event.shiftKey && picked[0]?.isConnected ? numberOf(picked[0]) : numberOf(row), numberOf(row));
+});
 
 function toggleFolder(link) {
   const open = link.ariaExpanded !== "true";
@@ -38,8 +90,12 @@ function toggleFolder(link) {
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-file-pane] a, [data-mention-file]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  if ("mentionFile" in link.dataset) return insertIntoMessage(`@${link.dataset.mentionFile} `);
-  if ("file" in link.dataset) openFile(link);
+  if ("mentionFile" in link.dataset) {
+    const lines = link.closest("[data-lines]")?.dataset.lines;
+    return insertIntoMessage(`@${link.dataset.mentionFile}${lines ? `#L${lines}` : ""} `);
+  }
+  if ("editFile" in link.dataset) openEditor(link);
+  else if ("file" in link.dataset) openFile(link);
   else if ("folder" in link.dataset) toggleFolder(link);
   else if ("filesBack" in link.dataset) {
     delete pane().querySelector("[data-files-side]").dataset.behind;
@@ -60,4 +116,8 @@ document.addEventListener("input", (event) => {
 });
 
 // A reload goes to the line of the address too.
-if (/^#L\d+$/.test(location.hash)) document.querySelector(`.file-code ${location.hash}`)?.scrollIntoView({ block: "center" });
+const linked = /^#L\d+$/.test(location.hash) && document.querySelector(`.file-code ${location.hash}`);
+if (linked) {
+  linked.scrollIntoView({ block: "center" });
+  pick(numberOf(linked));
+}

@@ -8,24 +8,18 @@ document.addEventListener("click", (event) => {
   openMenus().filter((menu) => menu !== inside).forEach((menu) => (menu.open = false));
 });
 
-document.addEventListener(
-  "keydown",
-  (event) => {
-    if (event.key !== "Escape") return;
-    const leave = event.target.closest("form")?.querySelector("[data-escape]");
-    if (!leave && openMenus().length === 0) return;
-    event.preventDefault();
-    leave?.click();
-    openMenus().forEach((menu) => {
-      menu.open = false;
-      menu.querySelector("summary").focus();
-    });
-  },
-  true,
-);
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const leave = event.target.closest("form")?.querySelector("[data-escape]");
+  if (!leave && !openMenus()[0]) return;
+  event.preventDefault();
+  leave?.click();
+  openMenus().forEach((menu) => {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}, true);
 
 document.addEventListener("focusin", ({ target }) => target.matches("[data-select]") && target.select());
 
-document.addEventListener("change", (event) => {
-  if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
-});
+document.addEventListener("change", ({ target }) => target.matches("[data-submit]") && target.form.requestSubmit());

@@ -1,11 +1,16 @@
 // Words for the message to the agent that come from elsewhere on the page.
 
-/** Write text into the message at the cursor, as a word of its own, and let its person go on. */
-export function insertIntoMessage(text) {
+/** Write text into the message at the cursor, as a word of its own. */
+export function writeAtCursor(text) {
   const field = document.querySelector("[data-prompt]");
   const before = field.value.slice(0, field.selectionStart);
   field.setRangeText(`${/(^|\s)$/.test(before) ? "" : " "}${text}`, field.selectionStart, field.selectionEnd, "end");
   field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+/** Write it, and let its person go on there. */
+export function insertIntoMessage(text) {
+  writeAtCursor(text);
   if (matchMedia("(max-width: 1099px)").matches) document.querySelector('.panel-head [data-panel-tab=""]').click();
-  field.focus();
+  document.querySelector("[data-prompt]").focus();
 }

@@ -24,19 +24,12 @@ export function alertUser(text) {
 /** Show a message in the corner. kind: "bad", "ok" or "". Returns: its element. */
 export function toast(text, kind = "") {
   [...toasts.children].find((old) => old.textContent.includes(text))?.remove();
-  const box = document.createElement("div");
-  box.className = "toast";
-  box.dataset.toast = "";
-  box.dataset.kind = kind;
-  const words = document.createElement("p");
-  words.className = "toast-text";
-  words.textContent = text;
-  const close = document.createElement("button");
-  close.className = "button button-quiet";
-  close.type = "button";
+  const make = (name, properties) => Object.assign(document.createElement(name), properties);
+  const box = make("div", { className: "toast" });
+  Object.assign(box.dataset, { toast: "", kind });
+  const close = make("button", { className: "button button-quiet", type: "button", textContent: _("Dismiss") });
   close.dataset.dismiss = "";
-  close.textContent = _("Dismiss");
-  box.append(words, close);
+  box.append(make("p", { className: "toast-text", textContent: text }), close);
   toasts.append(box);
   return box;
 }
@@ -66,13 +59,9 @@ if (rail) {
 
 // Errors stay until they are dismissed or what failed succeeds; the rest leaves on its own.
 const toasts = document.getElementById("toasts");
-const expire = (node) => {
-  if (node.dataset?.kind !== "bad") setTimeout(() => node.remove(), TOAST_MS);
-};
+const expire = (node) => node.dataset?.kind !== "bad" && setTimeout(() => node.remove(), TOAST_MS);
 [...toasts.children].forEach(expire);
-new MutationObserver((changes) => changes.forEach((change) => change.addedNodes.forEach(expire))).observe(toasts, {
-  childList: true,
-});
+new MutationObserver((changes) => changes.forEach((change) => change.addedNodes.forEach(expire))).observe(toasts, { childList: true });
 document.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest("[data-toast]").remove());
 
 // A page that stands for an error must not be swapped into a fragment's place. A form with its

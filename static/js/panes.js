@@ -39,6 +39,6 @@ document.addEventListener("contextmenu", (event) => {
 if (workspace && workspace.dataset.panel !== "closed") import("./panel.js");
 
 for (const id of ["changes", "files", "terminal", "context"])
-  bind({ id, when: () => Boolean(tab(id)), run: () => press(id) });
-bind({ id: "review", when: () => Boolean(tab("changes")), run: toggleFull });
-bind({ id: "rail", when: () => Boolean(app?.querySelector("[data-rail]")), run: toggleRail });
+  bind({ id, when: () => tab(id), run: () => press(id) });
+bind({ id: "review", when: () => tab("changes"), run: toggleFull });
+bind({ id: "rail", when: () => app?.querySelector("[data-rail]"), run: toggleRail });

@@ -2,6 +2,8 @@
 
 A package is fetched by `npm pack`, its tarball is compared with the digest below, and the named
 files are copied unedited beside their licence. The icons that templates name become one sprite.
+CodeMirror has no file for browsers: `codemirror/` names its packages and what we take from them, of
+which esbuild makes one module.
 """
 
 from __future__ import annotations
@@ -66,6 +68,9 @@ PACKAGES = (
         ("LICENSE", "lib/addon-fit.mjs"),
     ),
 )
+EDITOR = "codemirror-6.0.2"
+# Of the module, which the same packages always make.
+EDITOR_SHA256 = "c815161fa9df2942706493e01ae835657d1ff71c725962e272ebcd843e0a7424"
 LUCIDE = Package(
     "lucide-static",
     "1.62.0",
@@ -79,27 +84,32 @@ ICONS = (
     "circle-help", "clock", "columns-2", "copy", "cpu", "ellipsis", "external-link", "eye",
     "file-diff", "file-text", "fold-vertical", "folder", "folder-git-2", "folder-tree",
     "git-branch", "globe", "house", "info", "key-round", "keyboard", "link", "list-checks", "lock",
-    "log-out", "maximize-2", "menu", "message-square", "minimize-2", "monitor", "moon", "palette",
-    "panel-left", "panel-right", "pencil", "pin", "plus", "refresh-cw", "rotate-ccw", "rows-2",
-    "scroll-text", "search", "send", "settings", "shield-check", "space", "square", "star", "sun",
-    "terminal", "trash-2", "triangle-alert", "unfold-vertical", "upload", "user", "users",
-    "wrap-text", "x",
+    "log-out", "maximize-2", "menu", "message-square", "mic", "minimize-2", "monitor", "moon",
+    "palette", "panel-left", "panel-right", "pencil", "pin", "plus", "refresh-cw", "rotate-ccw",
+    "rows-2", "scroll-text", "search", "send", "settings", "shield-check", "space", "square",
+    "star", "sun", "terminal", "trash-2", "triangle-alert", "unfold-vertical", "upload", "user",
+    "users", "wrap-text", "x",
 )
 # fmt: on
 
 
-def fetch_package(package: Package, scratch: Path) -> tarfile.TarFile:
-    """Raises: SystemExit when npm fails or the tarball is not the one that was pinned."""
-    npm = shutil.which("npm")
-    if npm is None:
-        sys.exit("npm is needed to fetch the packages.")
-    wanted = f"{package.name}@{package.version}"
-    done = subprocess.run(  # noqa: S603 - the arguments are the constants above
-        [npm, "pack", "--silent", wanted], cwd=scratch, capture_output=True, text=True, check=False
+def run(folder: Path, program: str, *arguments: str) -> str:
+    """Returns: its output. Raises: SystemExit when it is missing or fails."""
+    found = shutil.which(program)
+    if found is None:
+        sys.exit(f"{program} is needed to bring the packages.")
+    done = subprocess.run(  # noqa: S603 - the arguments are constants of this file
+        [found, *arguments], cwd=folder, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        sys.exit(f"npm pack {wanted} failed:\n{done.stderr}")
-    tarball = scratch / done.stdout.split()[-1]
+        sys.exit(f"{program} {' '.join(arguments)} failed:\n{done.stderr}")
+    return done.stdout
+
+
+def fetch_package(package: Package, scratch: Path) -> tarfile.TarFile:
+    """Raises: SystemExit when npm fails or the tarball is not the one that was pinned."""
+    wanted = f"{package.name}@{package.version}"
+    tarball = scratch / run(scratch, "npm", "pack", "--silent", wanted).split()[-1]
     digest = hashlib.sha256(tarball.read_bytes()).hexdigest()
     if digest != package.sha256:
         sys.exit(f"{wanted} has the digest {digest}, expected {package.sha256}.")
@@ -140,6 +150,25 @@ def build_sprite(tar: tarfile.TarFile) -> str:
     return head + "\n".join(symbols) + "\n</svg>\n"
 
 
+def build_editor(scratch: Path) -> None:
+    """Raises: SystemExit when the module is not the one that was pinned."""
+    shutil.copytree(VENDOR / "codemirror", scratch, dirs_exist_ok=True)
+    # The lock file has the digests of all packages.
+    run(scratch, "npm", "ci", "--ignore-scripts", "--silent")
+    flags = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none")
+    built = scratch / "codemirror.mjs"
+    run(scratch, "npx", "esbuild", "entry.js", *flags, f"--outfile={built}")
+    digest = hashlib.sha256(built.read_bytes()).hexdigest()
+    if digest != EDITOR_SHA256:
+        sys.exit(f"{EDITOR} has the digest {digest}, expected {EDITOR_SHA256}.")
+    folder = VENDOR / EDITOR
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    shutil.copy(built, folder)
+    texts = {path.read_text().strip() for path in sorted(scratch.glob("node_modules/**/LICENSE"))}
+    (folder / "LICENSE").write_text("\n\n".join(sorted(texts)) + "\n")
+
+
 def main() -> None:
     """Fetch, verify and copy everything."""
     with tempfile.TemporaryDirectory() as folder:
@@ -150,6 +179,7 @@ def main() -> None:
         with fetch_package(LUCIDE, scratch) as tar:
             copy_files(LUCIDE, tar)
             SPRITE.write_text(build_sprite(tar))
+        build_editor(scratch / "editor")
 
 
 if __name__ == "__main__":

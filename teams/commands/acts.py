@@ -60,6 +60,8 @@ _MESSAGE = (
             slash="variants variant"),
     Command("attach", Group.MESSAGE, gettext_lazy("Attach files"), slash="attach",
             words="upload image"),
+    Command("dictate", Group.MESSAGE, gettext_lazy("Dictate the message"), slash="dictate",
+            words="voice microphone speech"),
     Command("stop", Group.MESSAGE, gettext_lazy("Stop the turn"), "Escape Escape", slash="stop"),
 )
 _REQUESTS = (
@@ -77,6 +79,8 @@ _PANEL = (
             slash="changes diff"),
     Command("review", Group.PANEL, gettext_lazy("Review changes in the full window"), "e"),
     Command("files", Group.PANEL, gettext_lazy("Show or hide files"), "f", slash="files"),
+    Command("find-in-file", Group.PANEL, gettext_lazy("Find in the file"), "Mod+f",
+            scope="files"),
     Command("terminal", Group.PANEL, gettext_lazy("Show or hide the terminal"), "`",
             slash="terminal"),
     Command("context", Group.PANEL, gettext_lazy("Show or hide context and cost"), "i",

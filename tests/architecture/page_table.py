@@ -215,6 +215,10 @@ PAGES = [
     Row("get", _S + "/review/folder", TO_PAGE),
     Row("get", _S + "/files", TO_PAGE),
     Row("get", _S + "/terminals", TO_PAGE),
+    *(
+        Row(method, _S + "/files/edit", (400, 400, 400, 403, 404, 302))
+        for method in ("get", "post")
+    ),
     Row("get", _S + "/files/raw", (404, 404, 404, 404, 404, 302)),
     Row("get", _S + "/files/download", (404, 404, 404, 404, 404, 302)),
     Row("get", _S + "/part/<str:part>", READ),

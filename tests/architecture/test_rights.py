@@ -27,6 +27,7 @@ STANDS_FOR = {
     "answer": f"post ({_S}((permission|question)/<str:\\w+>|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:rule>/revoke)",
     "sessions": f"(get|post) {_S}(rename|archive|delete|compare/keep)",
+    "files": f"(get|post) {_S}files/edit",
     "history": f"(get|post) {_S}(restore|fork|turn/.+|file/.+|review/revert.*)",
     "review": f"post {_S}review/(comment.*|send)",
     "publish": f"post ({_S}(publish|worktree)/<str:act>|{_P}rescued/<str:checkout>/branch)",

@@ -43,7 +43,7 @@ def test_files_are_found_looked_at_and_mentioned_beside_the_conversation(
     expect(page.locator("#L80")).to_contain_text("return 1")
     page.locator("#L40 a").click()
     page.get_by_role("button", name="Mention in message").click()
-    expect(page.locator("#prompt")).to_have_value("@pane/deep/total.py ")
+    expect(page.locator("#prompt")).to_have_value("@pane/deep/total.py#L40 ")
     expect(page.locator("#prompt")).to_be_focused()
     page.locator("#prompt").fill("")
 

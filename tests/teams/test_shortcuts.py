@@ -144,7 +144,7 @@ class TestBinding:
         set_keys_enabled(alice, enabled=False)
         acting = acting_keys(alice.preferences)
         assert acting["palette"] == "Mod+k"
-        turns = {"previous-turn", "next-turn", "find"}
+        turns = {"previous-turn", "next-turn", "find", "find-in-file"}
         assert acting.keys() == {"palette", "model", "agent", "variant", "stop", *turns}
 
     def test_another_tab_loses_nothing(self, alice: User) -> None:

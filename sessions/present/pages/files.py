@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.highlight import lexer_for_path, runs_to_html, split_runs
+from sessions.browse.edit import MAX_EDIT_BYTES
 from sessions.browse.listing import FileNode
 from sessions.browse.view import FileLook, Tree
 from sessions.present.changes.file_diff import IMAGE_TYPES
@@ -19,7 +20,7 @@ from sessions.present.conversation.bodies import NumberedLine
 from sessions.present.place import Place
 
 # Of a text that is shown; a larger one is downloaded.
-MAX_TEXT_BYTES = 512 * 1024
+MAX_TEXT_BYTES = MAX_EDIT_BYTES
 MAX_LINES = 20_000
 _MAX_LINE_CHARS = 2_000
 # Of a file that leaves the server in one answer.
@@ -41,6 +42,7 @@ class Addresses:
     part: str
     raw: str
     download: str
+    edit: str
 
     @classmethod
     def of(cls, place: Place) -> Addresses:
@@ -49,6 +51,7 @@ class Addresses:
             place.url("files"),
             place.url("file_raw"),
             place.url("file_download"),
+            place.url("file_edit"),
         )
 
     def to_page(self, **names: str) -> str:
@@ -88,7 +91,25 @@ class FileView:
     lines: list[NumberedLine]
     raw_url: str
     download_url: str
+    edit_url: str
     close_url: str
+
+
+@dataclass(frozen=True)
+class FileEdit:
+    """`newer` is the file as it is now, where it is another than `digest` was of at first."""
+
+    path: str
+    folder: str
+    name: str
+    url: str
+    close_url: str
+    close_src: str
+    text: str
+    digest: str
+    newer: str | None = None
+    is_gone: bool = False
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -199,7 +220,22 @@ def build_file(path: str, wire: FileLook, addresses: Addresses) -> FileView:
         lines=_numbered(path, text) if look == "text" else [],
         raw_url=f"{addresses.raw}?{urlencode({'file': path})}",
         download_url=download if size <= MAX_DOWNLOAD_BYTES else "",
+        edit_url=f"{addresses.edit}?{urlencode({'file': path})}" if look == "text" else "",
         close_url=addresses.to_page(folder=folder + slash),
+    )
+
+
+def build_edit(path: str, addresses: Addresses, *, text: str, digest: str) -> FileEdit:
+    folder, slash, name = path.rpartition("/")
+    return FileEdit(
+        path=path,
+        folder=folder + slash,
+        name=name,
+        url=f"{addresses.edit}?{urlencode({'file': path})}",
+        close_url=addresses.to_page(file=path),
+        close_src=addresses.to_part(file=path),
+        text=text,
+        digest=digest,
     )
 
 

@@ -119,8 +119,9 @@ def test_files_and_agents_that_are_mentioned_come_along(
     access: SessionAccess, write: Write
 ) -> None:
     write("src/a.py", "x")
+    write("src/odd#L2", "x")
     access.project.config = {
-        "command": {"see": {"template": "@src/a.py @src @explore @no @../x $1"}}
+        "command": {"see": {"template": "@src/a.py @src @explore @no @../x @../x#L1 $1"}}
     }
     row = call(access, "see", "@src/a.py")
     parts = row.data["parts"]
@@ -128,6 +129,12 @@ def test_files_and_agents_that_are_mentioned_come_along(
     folder = access.project.directory
     assert files == [f"file://{folder}/src/a.py", f"file://{folder}/src"]
     assert [part["name"] for part in parts if part["type"] == "agent"] == ["explore"]
+    lines = call(access, "see", "@src/a.py#L10-20 @src#L3 @src/odd#L2").data["parts"]
+    assert [part["url"] for part in lines if part["type"] == "file"][2:] == [
+        f"file://{folder}/src/a.py?start=10&end=20",
+        f"file://{folder}/src",
+        f"file://{folder}/src/odd%23L2",
+    ]
 
 
 def test_a_task_for_a_sub_agent(access: SessionAccess, write: Write) -> None:

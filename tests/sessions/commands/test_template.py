@@ -12,6 +12,7 @@ from sessions.commands.template import (
     parse_line,
     placeholders,
     split_arguments,
+    split_lines,
 )
 
 
@@ -90,6 +91,22 @@ def test_placeholders_are_in_their_order() -> None:
 )
 def test_mentions(text: str, names: list[str]) -> None:
     assert mentions(text) == names
+
+
+def test_lines_of_a_mentioned_file(subtests: pytest.Subtests) -> None:
+    cases = [
+        ("a.py#L10-20", ("a.py", "?start=10&end=20")),
+        ("a.py#L10-L20", ("a.py", "?start=10&end=20")),
+        ("a#b.py#10-20", ("a#b.py", "?start=10&end=20")),
+        ("a.py#L7", ("a.py", "?start=7&end=7")),
+        ("a.py#7-", ("a.py", "?start=7")),
+        ("a.py#part", None),
+        ("#L7", None),
+        ("a.py#L0", None),
+    ]
+    for name, found in cases:
+        with subtests.test(name):
+            assert split_lines(name) == found
 
 
 def test_a_line_that_calls_a_command(subtests: pytest.Subtests) -> None:

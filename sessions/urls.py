@@ -131,6 +131,7 @@ _session: list[URLPattern] = [
         name="review_comment_remove",
     ),
     path("/review/revert", review_revert.revert, name="review_revert"),
+    path("/review/stage", review_revert.stage, name="review_stage"),
     path("/review/send", review_notes.send, name="review_send"),
     path("/attachment/<str:part>", attachments.attachment, name="attachment"),
     path("/files", files.files, name="files"),

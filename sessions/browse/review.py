@@ -26,6 +26,7 @@ from sessions.browse.changes import (
     new_file,
 )
 from sessions.browse.file_scope import FileScope
+from sessions.browse.index import NOTHING_STAGED, Staged, staged_blobs, staged_of
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.git.snapshot_diffs import FileChange, Listing, whole_lines
 from tools.errors import ToolError
@@ -66,6 +67,8 @@ class _Change:
     binary: bool
     large: bool = False
     blob: str = ""
+    # What git's index has of it, where that differs from the last commit.
+    staged: str = ""
     stamp: str = ""
     digest: str = ""
 
@@ -85,21 +88,26 @@ class ReviewFile(TypedDict):
 
 
 class Review(TypedDict):
-    """`main`: there is no branch to compare with. `more` counts files that are not listed."""
+    """`main`: there is no branch to compare with. `more` counts files that are not listed, `staged`
+    those of which something is staged for the next commit."""
 
     state: Literal["ok", "no-git", "main"]
     files: list[ReviewFile]
     more: int
+    staged: int
 
 
 class ReviewDiff(TypedDict):
-    """The change of one file."""
+    """The change of one file. `staged` and `unstaged` are patches without lines around them: from
+    the last commit to what is staged, and from there to the file. Empty where nothing is."""
 
     status: str
     old: str
     binary: bool
     large: bool
     patch: str
+    staged: str
+    unstaged: str
     stamp: str
     digest: str
 
@@ -120,25 +128,30 @@ async def list_review(scope: FileScope, mode: str, hashed: list[str]) -> Review:
     try:
         repository = await scope.find_repository()
         if repository is None:
-            return {"state": "no-git", "files": [], "more": 0}
+            return {"state": "no-git", "files": [], "more": 0, "staged": 0}
         base = await _base(scope, repository, mode)
         if base is None:
-            return {"state": "main", "files": [], "more": 0}
+            return {"state": "main", "files": [], "more": 0, "staged": 0}
         listing = ("--raw", "--numstat", "-z", "--no-abbrev", base, "--")
         tracked = Listing(MAX_FILES, _MAX_NAME_CHARS)
-        _, (names, unlisted) = await asyncio.gather(
+        _, (names, unlisted), staged = await asyncio.gather(
             tracked.read(repository.fields(*BIG_FILES, *_DIFF, *listing)),
             repository.first_fields(_MAX_NEW, *OTHERS),
+            _staged(repository, base, mode),
         )
     except CheckoutError as exc:
         raise Unavailable(_("Git could not read the files: {why}").format(why=exc)) from exc
     new = [name for name in names if not name.endswith("/")]
-    found = sorted(_read_listing(tracked.kept), key=lambda change: change.file)
+    listed = (
+        replace(change, staged=staged.get(change.file, ""))
+        for change in _read_listing(tracked.kept)
+    )
+    found = sorted(listed, key=lambda change: change.file)
     room = max(0, MAX_FILES - len(found))
     files = await asyncio.to_thread(_look, scope, found, new[:room], set(hashed))
     more = tracked.total + len(new) + unlisted - len(files)
     shown = [_shown(change) for change in sorted(files, key=lambda change: change.file)]
-    return {"state": "ok", "files": shown, "more": max(0, more)}
+    return {"state": "ok", "files": shown, "more": max(0, more), "staged": len(staged)}
 
 
 async def diff_file(
@@ -164,12 +177,23 @@ async def diff_file(
             return await asyncio.to_thread(_new_diff, scope, file)
         # Not of a name that somebody took for the old one.
         own = exactly(file, *([change.old] if change.old else []))
-        said = await repository.ask(*BIG_FILES, *_DIFF, *options, base, "--", *own, cut=True)
+        said, staged = await asyncio.gather(
+            repository.ask(*BIG_FILES, *_DIFF, *options, base, "--", *own, cut=True),
+            _staged_of(repository, base, file, mode),
+        )
     except CheckoutError as exc:
         raise Unavailable(_("Git could not read the file: {why}").format(why=exc)) from exc
-    return await asyncio.to_thread(
-        _to_diff, scope, change, "" if change.binary else whole_lines(said)
-    )
+    change = replace(change, staged=staged.blob)
+    patch = "" if change.binary else whole_lines(said)
+    return await asyncio.to_thread(_to_diff, scope, change, patch, staged)
+
+
+async def _staged(repository: Repository, base: str, mode: str) -> dict[str, str]:
+    return await staged_blobs(repository, base) if mode == "git" else {}
+
+
+async def _staged_of(repository: Repository, base: str, file: str, mode: str) -> Staged:
+    return await staged_of(repository, base, file) if mode == "git" else NOTHING_STAGED
 
 
 async def old_picture(scope: FileScope, mode: str, file: str) -> Picture:
@@ -302,13 +326,17 @@ def _kind_of(located: Located, change: FileChange) -> tuple[bool, bool]:
     return binary, bool(sample) and not binary
 
 
-def _to_diff(scope: FileScope, change: _Change, patch: str) -> ReviewDiff:
+def _to_diff(
+    scope: FileScope, change: _Change, patch: str, staged: Staged = NOTHING_STAGED
+) -> ReviewDiff:
     return {
         "status": change.status,
         "old": displayable(change.old),
         "binary": change.binary,
         "large": change.large,
         "patch": displayable(patch),
+        "staged": displayable(staged.patch),
+        "unstaged": displayable(staged.rest),
         "stamp": _stamp(scope, change),
         "digest": _digest(scope, change),
     }
@@ -325,7 +353,7 @@ def _stamp(scope: FileScope, change: _Change) -> str:
     except (ToolError, OSError):
         status = None
     written = f"{status.st_mtime_ns}.{status.st_size}" if status else "gone"
-    return hashlib.sha256(f"{change.blob}.{written}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{change.blob}.{change.staged}.{written}".encode()).hexdigest()[:16]
 
 
 def _digest(scope: FileScope, change: _Change) -> str:

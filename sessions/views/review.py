@@ -16,12 +16,12 @@ from sessions.models import Session
 from sessions.present.changes.diff_gaps import build_opened, read_opened
 from sessions.present.changes.entries import Asked, matching
 from sessions.present.changes.file_diff import (
-    CONTEXTS,
     FileDiff,
     binary_diff,
     build_diff,
     draw,
     gap_place,
+    hunk_place,
     is_split,
     large_diff,
     long_lines_url,
@@ -42,6 +42,7 @@ from sessions.views.files import bytes_of
 from sessions.views.requests import session_of
 from sessions.views.review_source import (
     asked_of,
+    context_of,
     entry_of,
     found_of,
     path_of,
@@ -146,8 +147,7 @@ def look(request: TeamRequest, session: str) -> HttpResponse:
 def _diff(request: TeamRequest, session: Session, asked: Asked, options: ReviewOptions) -> FileDiff:
     """Raises: as `entry_of`."""
     place, show_all = Place.of(session), request.GET.get("all") == "1"
-    wanted = request.GET.get("context", "")
-    context = next((one for one in CONTEXTS if str(one) == wanted), CONTEXTS[0])
+    context = context_of(request.GET)
     old = path_of(request.GET, "old")
     entry = entry_of(request, session, asked, old=old, spaces=options.spaces, context=context)
     if entry.binary:
@@ -171,6 +171,7 @@ def _diff(request: TeamRequest, session: Session, asked: Asked, options: ReviewO
         gaps=gaps,
         context=context,
         long_url=long_lines_url(entry, place, asked),
+        hunks=hunk_place(entry, place, asked, context=context, spaces=options.spaces),
     )
     wider = wider_url(entry, place, asked, context=context, show_all=show_all)
     return replace(diff, wider_url=wider if gaps else "")

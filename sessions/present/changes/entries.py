@@ -12,6 +12,7 @@ from django.db.models import QuerySet, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.diff_html import plain_lines
+from opencode_web.lib.hunks import HunkRange, ranges_of
 from opencode_web.lib.json import JsonObject, number_of, object_of, text_of
 from sessions.browse.review import Review, ReviewDiff
 from sessions.changes.turn_diffs import (
@@ -88,6 +89,9 @@ class ChangeEntry:
     large: bool = False
     turn: str = ""
     patches: tuple[str, ...] = ()
+    # Where the last commit differs from what is staged, and that from the file.
+    staged: tuple[HunkRange, ...] = ()
+    unstaged: tuple[HunkRange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,8 @@ class Found:
     state: str = "ok"
     # Of files that are not listed.
     rest: Counts = NO_COUNTS
+    # How many files have something staged.
+    staged: int = 0
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,7 @@ def entries_of_git(wire: Review) -> Found:
         )
         for row in wire["files"]
     ]
-    return Found(entries, [], wire["state"], Counts(wire["more"]))
+    return Found(entries, [], wire["state"], Counts(wire["more"]), wire["staged"])
 
 
 def entry_of_git(path: str, wire: ReviewDiff) -> ChangeEntry:
@@ -202,6 +208,8 @@ def entry_of_git(path: str, wire: ReviewDiff) -> ChangeEntry:
         binary=wire["binary"],
         large=wire["large"],
         patches=(patch,),
+        staged=tuple(ranges_of(wire["staged"])),
+        unstaged=tuple(ranges_of(wire["unstaged"])),
     )
 
 

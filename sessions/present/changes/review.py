@@ -28,6 +28,7 @@ from sessions.present.changes.file_diff import (
     file_id,
     file_names,
     gap_place,
+    hunk_place,
     is_split,
     long_lines_url,
 )
@@ -275,7 +276,10 @@ def _files(
         if lines:
             gaps = gap_place(entry, place, asked, split=False) if is_known else None
             long = long_lines_url(entry, place, asked)
-            diff = build_diff(entry, lines, placed, split=False, gaps=gaps, long_url=long)
+            hunks = hunk_place(entry, place, asked, spaces=options.spaces)
+            diff = build_diff(
+                entry, lines, placed, split=False, gaps=gaps, long_url=long, hunks=hunks
+            )
             file = replace(file, diff=diff)
         file = replace(
             file,

@@ -130,7 +130,7 @@ def picture_of(request: TeamRequest, session: Session, asked: Asked, *, after: b
     """A picture before or after the changes of a source. Raises: NotFound; Forbidden."""
     if asked.git_mode:
         mode = asked.git_mode
-        return ask_files(request, session, OLD_PICTURE, mode=mode, file=asked.file)
+        return ask_files(request, session, OLD_PICTURE, mode=mode, file=asked.file, after=after)
     span = span_of(session, asked)
     if span is None:
         raise NotFound("Picture", asked.file)

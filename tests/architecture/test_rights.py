@@ -29,7 +29,7 @@ STANDS_FOR = {
     "sessions": f"(get|post) {_S}(rename|archive|delete)",
     "history": f"(get|post) {_S}(restore|fork|turn/.+|file/.+|review/revert.*)",
     "review": f"post {_S}review/(comment.*|send)",
-    "publish": f"post ({_S}((publish|worktree)/<str:act>|review/stage)"
+    "publish": f"post ({_S}((publish|worktree)/<str:act>|review/(stage|commit))"
     f"|{_P}rescued/<str:checkout>/branch)",
     "terminals": "post (pty|api/pty)",
     "projects": f"(get|post) (t/<slug:team>/p/new|{_P}(import|clone/again))",

@@ -14,7 +14,7 @@ from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import new_session
 from tests.e2e.test_billing import look
-from tests.e2e.test_review import change_long_file
+from tests.e2e.test_review import DESK, PHONE, change_long_file
 from tests.e2e.test_review import folder as folder
 
 pytestmark = of_page
@@ -106,3 +106,31 @@ def test_a_hunk_that_has_changed_since_is_left_alone_and_drawn_anew(
     expect(page.locator("#toasts")).to_contain_text("The file has changed since you looked at it.")
     expect(card).to_contain_text("value_60 = 'now'")
     assert (folder / "long.py").read_text() == written
+
+
+def test_what_is_staged_is_committed_and_the_commit_is_looked_at(
+    server: Installation, client: httpx.Client, folder: Path, page: Page
+) -> None:
+    change_long_file(folder)
+    pane = open_review(page, server, client)
+    card = pane.locator("[data-file-card]", has_text="long.py")
+    expect(pane.locator("summary", has_text="Commit all 2 files")).to_be_visible()
+    card.get_by_role("button", name="Stage Lines 58 to 64").click()
+    pane.locator("summary", has_text="Commit 1 staged file").click()
+    pane.get_by_label("Message").fill("Forget the sixtieth")
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.set_viewport_size(DESK)
+    pane.get_by_role("button", name="Commit 1 staged file").click()
+    commit = pane.get_by_role("region", name="Commit", exact=True)
+    expect(commit).to_contain_text("Committed", timeout=60_000)
+    expect(card.locator("[data-line]", has_text="value_60 = None")).to_have_count(0)
+    expect(card).to_contain_text("value_5 = 5 + 1")
+    run = ["git", "-C", str(folder), "log", "-1", "--format=%s"]
+    assert subprocess.run(run, capture_output=True, text=True).stdout == "Forget the sixtieth\n"
+
+    commit.get_by_role("link", name="Show the commit").click()
+    expect(pane.get_by_label("Changes to show")).to_have_value("commit")
+    expect(card).to_contain_text("value_60 = None")
+    expect(card).not_to_contain_text("value_5 = 5 + 1")
+    assert "source=commit" in page.url

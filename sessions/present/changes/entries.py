@@ -35,12 +35,19 @@ class Source(models.TextChoices):
     SESSION = "session", _("Session")
     TURN = "turn", _("Last turn")
     UNCOMMITTED = "uncommitted", _("Uncommitted")
+    COMMIT = "commit", _("Last commit")
     BRANCH = "branch", _("Branch")
 
     @property
     def git_mode(self) -> str:
         """How git is asked; empty for what the log knows."""
-        return {Source.UNCOMMITTED: "git", Source.BRANCH: "branch"}.get(self, "")
+        modes = {Source.UNCOMMITTED: "git", Source.COMMIT: "commit", Source.BRANCH: "branch"}
+        return modes.get(self, "")
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether its files may have gone on since."""
+        return self not in (Source.UNCOMMITTED, Source.BRANCH)
 
 
 @dataclass(frozen=True)
@@ -104,8 +111,9 @@ class Found:
     state: str = "ok"
     # Of files that are not listed.
     rest: Counts = NO_COUNTS
-    # How many files have something staged.
+    # How many files have something staged, and the commit that is looked at.
     staged: int = 0
+    commit: str = ""
 
 
 @dataclass(frozen=True)
@@ -191,7 +199,8 @@ def entries_of_git(wire: Review) -> Found:
         )
         for row in wire["files"]
     ]
-    return Found(entries, [], wire["state"], Counts(wire["more"]), wire["staged"])
+    rest = Counts(wire["more"])
+    return Found(entries, [], wire["state"], rest, wire["staged"], wire["commit"])
 
 
 def entry_of_git(path: str, wire: ReviewDiff) -> ChangeEntry:

@@ -190,8 +190,7 @@ def binary_diff(entry: ChangeEntry, place: Place, asked: Asked) -> FileDiff:
     was = {**asked.names, "file": entry.old or entry.path}
     before = f"{kept}?{urlencode(was)}"
     after = f"{place.url('file_raw')}?{urlencode({'file': entry.path, 'stamp': entry.stamp})}"
-    if not asked.git_mode:
-        # The file may have gone on since.
+    if asked.turn or asked.source.is_kept:
         after = f"{kept}?{urlencode({**was, 'side': 'after'})}"
     return FileDiff(
         file_id(entry.path),

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from sessions.actions.reviews import viewed_digest
 from sessions.models import ReviewComment, Session
+from sessions.present.changes.commit import ReviewCommit
 from sessions.present.changes.entries import (
     Asked,
     ChangeEntry,
@@ -130,6 +131,7 @@ class Changes:
     viewed: int = 0
     viewed_url: str = ""
     comments: Comments | None = None
+    commit: ReviewCommit | None = None
     files: list[ChangedFile] = field(default_factory=list)
     tree: TreeRows = field(default_factory=TreeRows)
     stretch: Stretch | None = None
@@ -309,8 +311,10 @@ def _empty(found: Found, asked: Asked) -> str:
         return _("No changed file matches “%(text)s”.") % {"text": asked.filter}
     texts = {
         "no-git": _("This folder is not a Git repository, so there is nothing to compare with."),
+        "no-commit": _("There is no commit yet."),
         "main": _("This is the main branch. Changes on other branches appear here."),
         Source.UNCOMMITTED: _("No uncommitted changes: the files match the last commit."),
+        Source.COMMIT: _("The last commit changes no files."),
         Source.BRANCH: _("This branch has no changes yet."),
         Source.TURN: _("No files changed in this session yet."),
     }

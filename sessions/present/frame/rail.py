@@ -25,6 +25,7 @@ from sessions.present.conversation.asks import permission_summary
 from sessions.present.conversation.questions import question_summary
 from sessions.present.conversation.running_calls import calls_at_work
 from sessions.present.projects import labels_of
+from sessions.present.pulls import newest_pulls
 from sessions.present.sessions import Row, build_row
 from sessions.queue_position import places_of
 from teams.models import Team, User
@@ -153,7 +154,7 @@ def rows_of(sessions: QuerySet[Session]) -> list[Row]:
 def build_rows(sessions: list[Session]) -> list[Row]:
     """One row for each session, in the given order.
 
-    Two queries for what the waiting ones ask, up to five for the busy ones.
+    One query for pull requests, two for what the waiting ones ask, up to five for the busy ones.
     """
     ids = [
         session.pk
@@ -181,12 +182,14 @@ def build_rows(sessions: list[Session]) -> list[Row]:
     line = places_of(sessions)
     busy = [one for one in sessions if one.state == State.BUSY and one.pk not in line]
     doing = calls_at_work(busy)
+    pulls = newest_pulls([session.pk for session in sessions])
     return [
         build_row(
             session,
             asked.get(session.pk, ""),
             place=line.get(session.pk),
             doing=doing.get(session.pk, ""),
+            pull=pulls.get(session.pk),
         )
         for session in sessions
     ]

@@ -15,9 +15,9 @@ from sessions.config.sharing import Links
 from sessions.forges.registry import NAMES
 from sessions.models import Checkout, Session
 from sessions.present.changes.commit import suggested_message
-from sessions.present.pages.pulls import PullLine, load_pulls
 from sessions.present.place import Place
 from sessions.present.projects import project_url
+from sessions.present.pulls import PullLine, load_pulls
 from sessions.publish_settings import Publishing, publishing_of
 from sessions.shares.policy import project_links
 

@@ -28,7 +28,7 @@ async function draw(body) {
   await load(body, `${body.dataset.diff}${narrow ? "&narrow=1" : ""}`);
   if (!focused || document.activeElement !== document.body) return;
   // Whoever works from the keyboard goes on where they were.
-  const same = linesIn(body)[line] ?? (focused.id && document.getElementById(focused.id)) ?? body.closest("[data-file-card]").querySelector("summary.file-head");
+  const same = linesIn(body)[line] ?? document.getElementById(focused.id || "-") ?? body.closest("[data-file-card]").querySelector("summary.file-head");
   same.tabIndex = Math.min(same.tabIndex, 0);
   same.focus({ preventScroll: true });
 }
@@ -109,6 +109,7 @@ view.addEventListener("click", async (event) => {
 
 let typed = null;
 view.addEventListener("input", ({ target }) => {
+  if (target.matches("[data-picture-slider]")) target.closest(".picture-overlay").style.setProperty("--at", `${target.value}%`);
   if (!target.matches("[data-changes-filter]")) return;
   clearTimeout(typed);
   typed = setTimeout(() => target.form.requestSubmit(), FILTER_MS);

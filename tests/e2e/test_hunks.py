@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import new_session
 from tests.e2e.test_billing import look
-from tests.e2e.test_review import DESK, PHONE, change_long_file
+from tests.e2e.test_review import DESK, PHONE, change_long_file, git
 from tests.e2e.test_review import folder as folder
 
 pytestmark = of_page
@@ -134,3 +136,52 @@ def test_what_is_staged_is_committed_and_the_commit_is_looked_at(
     expect(card).to_contain_text("value_60 = None")
     expect(card).not_to_contain_text("value_5 = 5 + 1")
     assert "source=commit" in page.url
+
+
+def test_a_changed_picture_is_laid_over_the_one_before(
+    server: Installation, client: httpx.Client, folder: Path, page: Page
+) -> None:
+    (folder / "till.png").write_bytes(picture(200, 30, 30))
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "Picture")
+    (folder / "till.png").write_bytes(picture(30, 120, 30))
+    (folder / "new.png").write_bytes(picture(30, 30, 200))
+    pane = open_review(page, server, client)
+    card = pane.locator("[data-file-card]", has_text="till.png")
+    before, after = (card.get_by_alt_text(f"till.png as it {said}") for said in ("was", "is now"))
+    expect(before.locator("visible=true")).to_have_count(1)
+    card.get_by_role("radio", name="Side by side").focus()
+    page.keyboard.press("ArrowRight")
+    expect(card.get_by_role("radio", name="Overlay")).to_be_focused()
+    slider = card.get_by_role("slider")
+    expect(slider).to_be_visible()
+    expect(after.locator("visible=true")).to_have_count(1)
+    look(page, "pictures")
+    # With another width the diffs came anew.
+    expect(slider).to_be_hidden()
+    card.get_by_role("radio", name="Overlay").focus()
+    page.keyboard.press("Space")
+    edge = "(image) => getComputedStyle(image.parentElement).clipPath"
+    shown = after.locator("visible=true")
+    assert shown.evaluate(edge) == "inset(0px 0px 0px 50%)"
+    page.keyboard.press("Tab")
+    expect(slider).to_be_focused()
+    page.keyboard.press("Home")
+    assert shown.evaluate(edge) == "inset(0px 0px 0px 0%)"
+    page.keyboard.press("ArrowRight")
+    assert shown.evaluate(edge) == "inset(0px 0px 0px 1%)"
+    page.keyboard.press("End")
+    assert before.locator("visible=true").evaluate(edge) == "inset(0px 0% 0px 0px)"
+    # There is nothing to lay a new one over.
+    assert pane.get_by_role("radio").count() == 2
+
+
+def picture(*colour: int) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        checked = kind + data
+        return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))
+
+    rows = (b"\0" + bytes(colour) * 240) * 160
+    head = struct.pack(">IIBBBBB", 240, 160, 8, 2, 0, 0, 0)
+    start = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head)
+    return start + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")

@@ -109,7 +109,7 @@ view.addEventListener("click", async (event) => {
 
 let typed = null;
 view.addEventListener("input", ({ target }) => {
-  if (target.matches("[data-picture-slider]")) target.closest(".picture-overlay").style.setProperty("--at", `${target.value}%`);
+  if (target.matches("[data-picture-slider]")) target.closest(".picture-overlay").style.setProperty("--picture-split", `${target.value}%`);
   if (!target.matches("[data-changes-filter]")) return;
   clearTimeout(typed);
   typed = setTimeout(() => target.form.requestSubmit(), FILTER_MS);

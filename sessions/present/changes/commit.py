@@ -68,7 +68,7 @@ def build_commit(
     place = Place.of(session)
     form = _form(session, row, found, place) if found.entries else None
     if not (row and was_asked):
-        return ReviewCommit(form)
+        return ReviewCommit(form) if form else None
     if row.job:
         return ReviewCommit(form, poll_url=commit_address(place, Source.UNCOMMITTED))
     links = _at_forge(session, row, row.head) or (

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from django.test import Client
@@ -111,6 +112,27 @@ def test_new_and_deleted_files_are_staged_too(story: Story) -> None:
         assert fields["stage"] == "0"
         assert story.stage(fields) == 204
         assert file not in story.staged()
+
+
+def test_names_and_links_are_what_they_are(story: Story) -> None:
+    root = story.repository.folder
+    name, link = 'a "b" \\ [1] é.txt', root / "link"
+    (root / name).write_text("1\n2\n")
+    link.symlink_to("till.py")
+    story.repository.commit()
+    (root / name).write_text("1\nTWO\n")
+    link.unlink()
+    link.symlink_to("gone.txt")
+    for file in (quote(name), "link"):
+        (fields,) = story.hunks(file)
+        assert story.stage(fields) == 204
+        (fields,) = story.hunks(file)
+        assert fields["stage"] == "0"
+        assert story.revert(fields) == 204
+        assert story.session.outcome_detail == ""
+    assert (root / name).read_text() == "1\n2\n"
+    assert link.readlink() == Path("till.py")
+    assert story.staged() == ""
 
 
 def test_one_hunk_goes_back_and_all_of_them_come_back_at_once(story: Story) -> None:

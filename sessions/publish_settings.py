@@ -30,6 +30,11 @@ class Publishing:
         """Whether pull requests can be opened."""
         return self.kind is not None and bool(self.sealed)
 
+    def commit_url(self, commit: str) -> str:
+        """The page of a commit on the forge; empty where none is known."""
+        remote = remote_of(self.url)
+        return remote.commit_url(self.kind, commit) if remote and self.kind else ""
+
 
 def publishing_of(project: Project) -> Publishing:
     """One query."""

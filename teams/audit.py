@@ -66,6 +66,8 @@ class AuditAction(StrEnum):
     SESSION_UNREVERTED = "session.unreverted"
     FILE_REVERTED = "file.reverted"
     FILE_RESTORED = "file.restored"
+    FILE_STAGED = "file.staged"
+    FILE_UNSTAGED = "file.unstaged"
     SESSION_FORKED = "session.forked"
     SESSION_IMPORTED = "session.imported"
     SHARE_CREATED = "share.created"

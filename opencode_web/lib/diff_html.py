@@ -15,6 +15,7 @@ from django.utils.translation import gettext, ngettext
 from pygments.lexer import Lexer
 
 from opencode_web.lib.highlight import Line, lexer_for_path, runs_to_html, split_runs
+from opencode_web.lib.hunks import HUNK_HEAD, HunkRange
 
 Kind = Literal["add", "del", "same", "skip"]
 
@@ -28,7 +29,6 @@ _MAX_LONG_LINE_CHARS = 200_000
 # Words of a line that are compared one by one; of a longer one the ends.
 _MAX_WORDS = 160
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 # Lines that share less than this say more without marked words.
 _SIMILAR = 0.5
 
@@ -52,7 +52,7 @@ class Gap:
 class DiffLine:
     """A row of the table. `skip` rows have text in place of code and no numbers.
 
-    `is_cut`: the line goes on.
+    `is_cut`: the line goes on. `hunk`: it is the first of that.
     """
 
     kind: Kind
@@ -61,6 +61,7 @@ class DiffLine:
     code: SafeString | str
     gap: Gap | None = None
     is_cut: bool = False
+    hunk: HunkRange | None = None
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,16 @@ class _Raw:
 
 @dataclass(frozen=True)
 class _Hunk:
-    old: int
-    new: int
+    range: HunkRange
     lines: list[_Raw]
+
+    @property
+    def old(self) -> int:
+        return self.range.old
+
+    @property
+    def new(self) -> int:
+        return self.range.new
 
 
 def render_diff(
@@ -121,7 +129,9 @@ def render_diff(
             text = said % {"count": gap}
             new = item.new - gap if item.new else 1
             lines.append(DiffLine("skip", None, None, text, Gap(seen + 1, new, gap)))
-        lines.extend(_render_hunk(item, lexer))
+        rows = list(_render_hunk(item, lexer))
+        # Of a patch that was cut the last one can have none.
+        lines += [replace(row, hunk=item.range) for row in rows[:1]] + rows[1:]
         seen = item.old - 1 + sum(line.sign != "+" for line in item.lines)
         if len(lines) > MAX_ROWS:
             rest = DiffLine("skip", None, None, gettext("The rest of this diff is not shown."))
@@ -184,7 +194,7 @@ def _without_spaces(hunk: _Hunk) -> _Hunk:
     for is_context, own in groupby(hunk.lines, lambda line: line.sign == " "):
         run = list(own)
         lines += run if is_context else _matched(run)
-    return _Hunk(hunk.old, hunk.new, lines)
+    return _Hunk(hunk.range, lines)
 
 
 def _matched(run: list[_Raw]) -> Iterator[_Raw]:
@@ -214,11 +224,11 @@ def _parse(patch: str, most: int = MAX_LINE_CHARS) -> Iterator[_Hunk | str]:
             new_left -= sign != "-"
         elif text.startswith("\\ ") and hunk is not None and hunk.lines:
             hunk.lines[-1] = replace(hunk.lines[-1], is_open=True)
-        elif head := _HUNK.match(text):
+        elif head := HUNK_HEAD.match(text):
             if hunk is not None:
                 yield hunk
-            hunk = _Hunk(int(head[1]), int(head[3]), [])
-            old_left, new_left = int(head[2] or 1), int(head[4] or 1)
+            hunk = _Hunk(HunkRange.of(head), [])
+            old_left, new_left = hunk.range.old_count, hunk.range.new_count
         elif text.startswith("+++ "):
             if hunk is not None:
                 yield hunk

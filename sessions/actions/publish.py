@@ -19,7 +19,7 @@ from sessions.actions.checkouts import MAX_MESSAGE_CHARS, checkout_of, request_j
 from sessions.checkouts.names import is_branch_name
 from sessions.git.process import AUTHOR_EMAIL, allowed_protocols
 from sessions.git.url import parse_git_url
-from sessions.models import Checkout, Session
+from sessions.models import Checkout, Project, Session
 from sessions.publish_settings import publishing_of
 from sessions.secrets import project_redactor
 from sessions.wake import wake_checkout
@@ -51,16 +51,7 @@ def request_survey(access: SessionAccess) -> Checkout | None:
     if access.session.folder:
         return request_look(access) if checkout_of(access.session) else None
     project = access.project
-    row, _ = Checkout.objects.get_or_create(
-        pk=project.pk,
-        defaults={
-            "project": project,
-            "title": project.name,
-            "folder": "",
-            "branch": "",
-            "state": Checkout.State.PROJECT,
-        },
-    )
+    row = _project_row(project)
     rows = Checkout.objects.filter(pk=row.pk, job="")
     if rows.update(job=Job.LOOK, job_at=timezone.now(), job_begun=False, job_data={}):
         wake_checkout(row.pk, project)
@@ -68,10 +59,22 @@ def request_survey(access: SessionAccess) -> Checkout | None:
     return row
 
 
+def _project_row(project: Project) -> Checkout:
+    fields = {"project": project, "title": project.name, "folder": "", "branch": ""}
+    defaults = {**fields, "state": Checkout.State.PROJECT}
+    return Checkout.objects.get_or_create(pk=project.pk, defaults=defaults)[0]
+
+
 def request_commit_of(
-    access: SessionAccess, *, message: str, paths: list[str] | None = None, key: str = ""
+    access: SessionAccess,
+    *,
+    message: str,
+    paths: list[str] | None = None,
+    staged: bool = False,
+    key: str = "",
 ) -> Checkout:
-    """Commit every change, or those of `paths`, in the name of who asks; the agent is co-author.
+    """Commit every change, those of `paths`, or what is `staged`, in the name of who asks; the
+    agent is co-author.
 
     Raises: Invalid; as `request_job`.
     """
@@ -85,6 +88,8 @@ def request_commit_of(
         if not paths or len(paths) > _MAX_PATHS or any(map(_CONTROL.search, paths)):
             raise Invalid(_("Choose at least one file, or all files."))
         data["paths"] = list(paths)
+    if staged:
+        data["staged"] = True
     return request_job(access, _workplace(access), Job.COMMIT, data, key=key)
 
 
@@ -195,6 +200,8 @@ def request_pull(
 
 def _workplace(access: SessionAccess) -> Checkout:
     require_role(access.team, Role.MEMBER)
+    if not access.session.folder:
+        return _project_row(access.project)
     found = workplace_of(access.session)
     if found is None:
         raise Conflict(_("The state of this session's files is not known yet. Refresh it first."))

@@ -5,7 +5,7 @@ The next prompt makes it final: `sessions.inbox`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Literal
 
 from django.db import transaction
@@ -13,7 +13,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, NotFound
-from opencode_web.lib.json import JsonValue
+from opencode_web.lib.hunks import HunkRange
+from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.reasons import Cause
 from sessions.access import SessionAccess
 from sessions.actions.rest import lock_at_rest
@@ -124,18 +125,42 @@ def revert_file(access: SessionAccess, scope: str, file: str) -> Session:
 
 
 @transaction.atomic
-def revert_uncommitted(access: SessionAccess, file: str, *, old: str = "") -> Session:
+def revert_uncommitted(
+    access: SessionAccess,
+    file: str,
+    *,
+    old: str = "",
+    hunk: HunkRange | None = None,
+    looked: str = "",
+) -> Session:
     """Put one file back as the last commit has it; `old` is its name there. It is unstaged,
-    also once it is undone.
+    also once it is undone. With `hunk` only those lines, in the state `looked` of the file.
 
     Returns: as `revert_session`. Raises: SessionBusy; Conflict while another session works there.
     """
+    session = require_files_at_rest(access)
+    lines = astuple(hunk) if hunk else None
+    _ask_for(access, session, "head", file=file, old=old, hunk=lines, looked=looked)
+    data: JsonObject = {"file": file, "old": old, "to": "last commit"}
+    if hunk:
+        data["lines"] = [hunk.new, hunk.new_count]
+    _record(AuditAction.FILE_REVERTED, access, session, **data)
+    return session
+
+
+@transaction.atomic
+def require_files_at_rest(access: SessionAccess) -> Session:
+    """Returns: the locked session. Raises: SessionBusy; Conflict while another works there."""
     session = lock_at_rest(access)
     if at_work(session.project_id, session.folder).exclude(pk=session.pk).exists():
         raise Conflict(_("Another session works on these files. Wait until it is done."))
-    _ask_for(access, session, "head", file=file, old=old)
-    _record(AuditAction.FILE_REVERTED, access, session, file=file, old=old, to="last commit")
     return session
+
+
+def note_staged(access: SessionAccess, file: str, *, staged: bool) -> None:
+    """Write down who staged lines of a file, or took them back."""
+    action = AuditAction.FILE_STAGED if staged else AuditAction.FILE_UNSTAGED
+    _record(action, access, access.session, file=file)
 
 
 @transaction.atomic

@@ -53,7 +53,7 @@ OTHERS = ("ls-files", "--others", "--exclude-standard", "-z")
 # Names are names, whatever characters they have.
 LITERAL_NAMES = {"GIT_LITERAL_PATHSPECS": "1"}
 _GLOB_SIGNS = re.compile(r"([*?\[\\])")
-_EMPTY_TREE = {
+EMPTY_TREE = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
@@ -176,7 +176,7 @@ async def _tracked(
 
 async def head_of(repository: Repository) -> str:
     """The commit that the files are on; the empty tree before the first one."""
-    return await repository.find("HEAD") or _EMPTY_TREE[repository.object_format]
+    return await repository.find("HEAD") or EMPTY_TREE[repository.object_format]
 
 
 async def branch_point(scope: FileScope, repository: Repository) -> str | None:

@@ -16,6 +16,7 @@ from sessions.browse import (
     review,
     search,
     spans,
+    staging,
     symbols,
     view,
 )
@@ -47,6 +48,7 @@ LIST_DIFFS = Operation("vcs.diff", changes.list_diffs)
 RAW_DIFF = Operation("vcs.raw", changes.raw_diff)
 LIST_REVIEW = Operation("review.list", review.list_review)
 DIFF_FILE = Operation("review.file", review.diff_file)
+STAGE_HUNK = Operation("review.stage", staging.stage_hunk)
 OLD_PICTURE = Operation("review.picture", review.old_picture)
 COUNT_SPAN = Operation("span.list", spans.count_span)
 DIFF_SPAN = Operation("span.file", spans.diff_span)
@@ -65,7 +67,7 @@ OPERATIONS: dict[str, Operation[..., Any]] = {  # their arguments and values com
         *(LIST_FOLDER, READ_FILE, LIST_FILES_CHANGED, LIST_TREE, VIEW_FILE),
         *(FIND_TEXT, FIND_FILES, FIND_SYMBOLS),
         *(LIST_STATUS, LIST_DIFFS, RAW_DIFF),
-        *(LIST_REVIEW, DIFF_FILE, OLD_PICTURE),
+        *(LIST_REVIEW, DIFF_FILE, STAGE_HUNK, OLD_PICTURE),
         *(COUNT_SPAN, DIFF_SPAN, TEXT_OF_SPAN, PICTURE_OF_SPAN),
         *(INIT_REPOSITORY, LAST_COMMIT, APPLY_PATCH, OPEN_FILE, SAVE_FILE),
     )

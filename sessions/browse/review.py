@@ -15,17 +15,17 @@ from typing import Literal, TypedDict, final
 
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Forbidden, Invalid, NotFound, Unavailable
+from opencode_web.lib.errors import Forbidden, NotFound, Unavailable
 from sessions.browse.changes import (
     BIG_FILES,
     LITERAL_NAMES,
     OTHERS,
-    branch_point,
     exactly,
-    head_of,
     new_file,
 )
+from sessions.browse.compared import Compared, Nothing, find_compared
 from sessions.browse.file_scope import FileScope
+from sessions.browse.index import NOTHING_STAGED, Staged, staged_blobs, staged_of
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.git.snapshot_diffs import FileChange, Listing, whole_lines
 from tools.errors import ToolError
@@ -66,6 +66,10 @@ class _Change:
     binary: bool
     large: bool = False
     blob: str = ""
+    # What git's index has of it, where that differs from the last commit.
+    staged: str = ""
+    # In a commit, whatever has become of the file since.
+    is_kept: bool = False
     stamp: str = ""
     digest: str = ""
 
@@ -85,21 +89,28 @@ class ReviewFile(TypedDict):
 
 
 class Review(TypedDict):
-    """`main`: there is no branch to compare with. `more` counts files that are not listed."""
+    """`main`: there is no branch to compare with. `more` counts files that are not listed, `staged`
+    those of which something is staged for the next commit. `commit` is the one that is looked at.
+    """
 
-    state: Literal["ok", "no-git", "main"]
+    state: Literal["ok"] | Nothing
     files: list[ReviewFile]
     more: int
+    staged: int
+    commit: str
 
 
 class ReviewDiff(TypedDict):
-    """The change of one file."""
+    """The change of one file. `staged` and `unstaged` are patches without lines around them: from
+    the last commit to what is staged, and from there to the file. Empty where nothing is."""
 
     status: str
     old: str
     binary: bool
     large: bool
     patch: str
+    staged: str
+    unstaged: str
     stamp: str
     digest: str
 
@@ -113,32 +124,50 @@ class Picture(TypedDict):
 
 
 async def list_review(scope: FileScope, mode: str, hashed: list[str]) -> Review:
-    """List what has changed since the last commit (`git`), or since the branch began (`branch`).
+    """List what has changed; `mode` as `find_compared` has it.
 
     Only the files of `hashed` have a digest. Raises: Unavailable when git fails.
     """
     try:
         repository = await scope.find_repository()
-        if repository is None:
-            return {"state": "no-git", "files": [], "more": 0}
-        base = await _base(scope, repository, mode)
-        if base is None:
-            return {"state": "main", "files": [], "more": 0}
-        listing = ("--raw", "--numstat", "-z", "--no-abbrev", base, "--")
+        compared = await find_compared(scope, repository, mode)
+        if repository is None or not isinstance(compared, Compared):
+            state = "no-git" if isinstance(compared, Compared) else compared
+            return {"state": state, "files": [], "more": 0, "staged": 0, "commit": ""}
+        listing = ("--raw", "--numstat", "-z", "--no-abbrev", *compared.revisions, "--")
         tracked = Listing(MAX_FILES, _MAX_NAME_CHARS)
-        _, (names, unlisted) = await asyncio.gather(
+        _, (names, unlisted), staged = await asyncio.gather(
             tracked.read(repository.fields(*BIG_FILES, *_DIFF, *listing)),
-            repository.first_fields(_MAX_NEW, *OTHERS),
+            _others(repository, compared),
+            _staged(repository, compared),
         )
     except CheckoutError as exc:
         raise Unavailable(_("Git could not read the files: {why}").format(why=exc)) from exc
     new = [name for name in names if not name.endswith("/")]
-    found = sorted(_read_listing(tracked.kept), key=lambda change: change.file)
+    listed = (
+        replace(change, staged=staged.get(change.file, ""), is_kept=bool(compared.new))
+        for change in _read_listing(tracked.kept)
+    )
+    found = sorted(listed, key=lambda change: change.file)
     room = max(0, MAX_FILES - len(found))
     files = await asyncio.to_thread(_look, scope, found, new[:room], set(hashed))
     more = tracked.total + len(new) + unlisted - len(files)
     shown = [_shown(change) for change in sorted(files, key=lambda change: change.file)]
-    return {"state": "ok", "files": shown, "more": max(0, more)}
+    return {
+        "state": "ok",
+        "files": shown,
+        "more": max(0, more),
+        "staged": len(staged),
+        "commit": compared.new,
+    }
+
+
+async def _others(repository: Repository, compared: Compared) -> tuple[list[str], int]:
+    return ([], 0) if compared.new else await repository.first_fields(_MAX_NEW, *OTHERS)
+
+
+async def _staged(repository: Repository, compared: Compared) -> dict[str, str]:
+    return await staged_blobs(repository, compared.old) if compared.has_index else {}
 
 
 async def diff_file(
@@ -152,35 +181,45 @@ async def diff_file(
     names = _apart(*readable_names(scope, file, old))
     options = diff_options(spaces=spaces, context=context)
     try:
-        repository, base = await _opened(scope, mode)
-        listing = ("--raw", "--numstat", "-z", "--no-abbrev", base, "--")
+        repository, compared = await _opened(scope, mode)
+        revisions = compared.revisions
+        listing = ("--raw", "--numstat", "-z", "--no-abbrev", *revisions, "--")
         tracked = await repository.ask(*BIG_FILES, *_DIFF, *listing, *exactly(*names))
         change = next((one for one in _read_listing(tracked.split("\0")) if one.file == file), None)
         if change is None:
-            if file not in (await repository.ask(*OTHERS, "--", file, extra=LITERAL_NAMES)).split(
-                "\0"
-            ):
+            others = await repository.ask(*OTHERS, "--", file, extra=LITERAL_NAMES)
+            if compared.new or file not in others.split("\0"):
                 raise NotFound("Changed file", file)
             return await asyncio.to_thread(_new_diff, scope, file)
         # Not of a name that somebody took for the old one.
         own = exactly(file, *([change.old] if change.old else []))
-        said = await repository.ask(*BIG_FILES, *_DIFF, *options, base, "--", *own, cut=True)
+        said, staged = await asyncio.gather(
+            repository.ask(*BIG_FILES, *_DIFF, *options, *revisions, "--", *own, cut=True),
+            _staged_of(repository, compared, file),
+        )
     except CheckoutError as exc:
         raise Unavailable(_("Git could not read the file: {why}").format(why=exc)) from exc
-    return await asyncio.to_thread(
-        _to_diff, scope, change, "" if change.binary else whole_lines(said)
-    )
+    change = replace(change, staged=staged.blob, is_kept=bool(compared.new))
+    patch = "" if change.binary else whole_lines(said)
+    return await asyncio.to_thread(_to_diff, scope, change, patch, staged)
 
 
-async def old_picture(scope: FileScope, mode: str, file: str) -> Picture:
-    """Returns: a picture as it was.
+async def _staged_of(repository: Repository, compared: Compared, file: str) -> Staged:
+    if not compared.has_index:
+        return NOTHING_STAGED
+    return await staged_of(repository, compared.old, file)
+
+
+async def old_picture(scope: FileScope, mode: str, file: str, *, after: bool = False) -> Picture:
+    """Returns: a picture as it was; `after`: as the commit that is looked at has it.
 
     Raises: NotFound, also for what is no picture; Forbidden; Unavailable when git fails.
     """
     (name,) = readable_names(scope, file)
     try:
-        repository, base = await _opened(scope, mode)
-        said = await repository.ask("cat-file", "blob", f"{base}:{name}", cut=True)
+        repository, compared = await _opened(scope, mode)
+        commit = compared.new if after else compared.old
+        said = await repository.ask("cat-file", "blob", f"{commit}:{name}", cut=True)
     except CheckoutError as exc:
         raise NotFound("Picture", file) from exc
     return tell_picture(scope, said.encode("utf-8", "surrogateescape"), file)
@@ -199,18 +238,12 @@ def diff_options(*, spaces: bool, context: int) -> tuple[str, ...]:
     return (f"--unified={min(context, MAX_CONTEXT)}", *(() if spaces else ("-w",)))
 
 
-async def _base(scope: FileScope, repository: Repository, mode: str) -> str | None:
-    if mode not in ("git", "branch"):
-        raise Invalid("mode must be git or branch.", kind="Query")
-    return await (head_of(repository) if mode == "git" else branch_point(scope, repository))
-
-
-async def _opened(scope: FileScope, mode: str) -> tuple[Repository, str]:
+async def _opened(scope: FileScope, mode: str) -> tuple[Repository, Compared]:
     repository = await scope.find_repository()
-    base = await _base(scope, repository, mode) if repository else None
-    if repository is None or base is None:
+    compared = await find_compared(scope, repository, mode)
+    if repository is None or not isinstance(compared, Compared):
         raise NotFound("Changes")
-    return repository, base
+    return repository, compared
 
 
 def readable_names(scope: FileScope, file: str, old: str = "") -> list[str]:
@@ -302,13 +335,17 @@ def _kind_of(located: Located, change: FileChange) -> tuple[bool, bool]:
     return binary, bool(sample) and not binary
 
 
-def _to_diff(scope: FileScope, change: _Change, patch: str) -> ReviewDiff:
+def _to_diff(
+    scope: FileScope, change: _Change, patch: str, staged: Staged = NOTHING_STAGED
+) -> ReviewDiff:
     return {
         "status": change.status,
         "old": displayable(change.old),
         "binary": change.binary,
         "large": change.large,
         "patch": displayable(patch),
+        "staged": displayable(staged.patch),
+        "unstaged": displayable(staged.rest),
         "stamp": _stamp(scope, change),
         "digest": _digest(scope, change),
     }
@@ -321,15 +358,17 @@ def _located(scope: FileScope, name: str) -> Located:
 
 def _stamp(scope: FileScope, change: _Change) -> str:
     try:
-        status = stat_located(_located(scope, change.file))
+        status = None if change.is_kept else stat_located(_located(scope, change.file))
     except (ToolError, OSError):
         status = None
     written = f"{status.st_mtime_ns}.{status.st_size}" if status else "gone"
-    return hashlib.sha256(f"{change.blob}.{written}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{change.blob}.{change.staged}.{written}".encode()).hexdigest()[:16]
 
 
 def _digest(scope: FileScope, change: _Change) -> str:
     """What is compared, as one value: what it was, and what is there now."""
+    if change.is_kept:
+        return _stamp(scope, change)
     digest = hashlib.sha256(f"{change.blob}\0".encode())
     try:
         with (

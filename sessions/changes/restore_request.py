@@ -33,6 +33,9 @@ class RestoreRequest(Frozen):
     file: str = ""
     # What the last commit calls it, when it was renamed since.
     old: str = ""
+    # Only these lines of it: the range of a hunk. `looked`: the stamp of the file they are in.
+    hunk: tuple[int, int, int, int] | None = None
+    looked: str = ""
     outcome: Literal["", "done", "stopped", "failed", "interrupted"] = ""
     cause: JsonObject = {}
     detail: str = ""

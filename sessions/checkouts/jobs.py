@@ -181,6 +181,7 @@ async def _commit(checkout: Checkout, repositories: Repositories, sealed: str) -
         message=str(checkout.job_data["message"]),
         person=person,
         paths=None if paths is None else [str(path) for path in paths],
+        staged=bool(checkout.job_data.get("staged")),
         alone=checkout.state != State.PROJECT,
     )
     await _end(checkout, repositories, f"Committed {made[:10]}.")

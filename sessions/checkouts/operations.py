@@ -84,9 +84,11 @@ async def commit(
     message: str,
     person: Person,
     paths: list[str] | None = None,
+    staged: bool = False,
     alone: bool = True,
 ) -> str:
-    """Commit every file that is not ignored, or only `paths`, in the name of `person`.
+    """Commit every file that is not ignored, only `paths`, or what is `staged`, in the name of
+    `person`.
 
     `alone`: nothing else can be at work there, so a lock is that of a git which was killed.
     Returns: the commit. Raises: CheckoutError, also when there is nothing to commit.
@@ -97,10 +99,13 @@ async def commit(
     if unmerged:
         torn = dict.fromkeys(line.partition("\t")[2] for line in unmerged.split("\0") if line)
         raise CheckoutError(f"These files have conflicts that nobody has solved: {listed(torn)}.")
-    if paths is None:
+    if staged:
+        if not await checkout.ask("diff", "--cached", "--name-only", "-z", cut=True):
+            raise CheckoutError("Nothing is staged any more. Look at the changes again.")
+    elif paths is None:
         await stage_all(checkout)
-        staged = ("status", "--porcelain", "-z", "--untracked-files=no")
-        if not await checkout.ask(*staged, cut=True):
+        tracked = ("status", "--porcelain", "-z", "--untracked-files=no")
+        if not await checkout.ask(*tracked, cut=True):
             raise CheckoutError("There is nothing to commit.")
     else:
         await _stage_some(checkout, paths)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from datetime import timedelta
 
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
+from sessions.events.live import publish_row
 from sessions.forges.adapter import AlreadyOpen, Forge, ForgeError, Pull, PullState, Wanted
 from sessions.models import Checkout, PullRequest
 from sessions.publish_settings import forge_of, publishing_of
@@ -99,12 +101,16 @@ def _note_opened(checkout: Checkout, branch: str, pull: Pull) -> PullRequest:
             **_seen(pull),
         },
     )
+    if row.session:
+        publish_row(row.session)
     return row
 
 
 def _note_seen(row: PullRequest, pull: Pull) -> None:
     """How it stands now."""
     PullRequest.objects.filter(pk=row.pk).update(**_seen(pull))
+    if row.session and (row.state, row.checks) != (pull.state.value, pull.checks.value):
+        publish_row(row.session)
 
 
 def _note_unseen(row: PullRequest, problem: str) -> None:
@@ -121,7 +127,7 @@ def _stale_requests(checkout: Checkout) -> list[PullRequest]:
         rows = rows.filter(session=checkout.session_id)
     else:
         rows = rows.filter(session__folder="")
-    return list(rows.order_by("-created_at")[:_AT_ONCE])
+    return list(rows.select_related("session__project").order_by("-created_at")[:_AT_ONCE])
 
 
 def _seen(pull: Pull) -> dict[str, object]:
@@ -131,6 +137,7 @@ def _seen(pull: Pull) -> dict[str, object]:
         "base_branch": pull.base[:250],
         "state": pull.state.value,
         "checks": pull.checks.value,
+        "check_counts": asdict(pull.counts),
         "looked_at": timezone.now(),
         "problem": "",
     }

@@ -134,7 +134,12 @@ def publish_events(session: Session, events: Sequence[Event]) -> None:
     if any(
         event.type.startswith(_RAIL) or _begins_or_ends_call(session, event) for event in events
     ):
-        _publish_to_rail(session.project.team_id, {"t": "session", "session": session.top_id})
+        publish_row(session)
+
+
+def publish_row(session: Session) -> None:
+    """What lists show of a session is other now."""
+    _publish_to_rail(session.project.team_id, {"t": "session", "session": session.top_id})
 
 
 def _begins_or_ends_call(session: Session, event: Event) -> bool:

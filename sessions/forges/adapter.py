@@ -34,6 +34,24 @@ class Checks(StrEnum):
 
 
 @dataclass(frozen=True)
+class CheckCounts:
+    """How many checks say what. All are 0 where a forge tells of all together only."""
+
+    passed: int = 0
+    failed: int = 0
+    running: int = 0
+
+    @property
+    def together(self) -> Checks:
+        """What they say as one."""
+        if self.failed:
+            return Checks.FAILED
+        if self.running:
+            return Checks.RUNNING
+        return Checks.PASSED if self.passed else Checks.NONE
+
+
+@dataclass(frozen=True)
 class Wanted:
     """A pull request that is to be opened: the branch `head` into the branch `base`."""
 
@@ -54,6 +72,7 @@ class Pull:
     base: str
     state: PullState
     checks: Checks = Checks.NONE
+    counts: CheckCounts = CheckCounts()
 
 
 class ForgeError(Exception):

@@ -8,10 +8,11 @@ https://docs.gitea.com/administration/config-cheat-sheet
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import Checks, ForgeError, Pull, PullState, Wanted
+from sessions.forges.adapter import CheckCounts, Checks, ForgeError, Pull, PullState, Wanted
 from sessions.forges.answers import number_of, object_of, objects_of, page_of, text_at, title_of
 from sessions.forges.api import Api
 
@@ -76,7 +77,16 @@ class Gitea:
         except ForgeError:
             # Tokens may read pull requests and not their checks.
             return pull
-        return _pull(found, _STATUSES.get(text_at(status, "state"), Checks.NONE))
+        told = _STATUSES.get(text_at(status, "state"), Checks.NONE)
+        each = objects_of(status.get("statuses") or [])
+        # What is no state that we know counts nowhere.
+        told_each = [_STATUSES.get(text_at(one, "status")) for one in each]
+        counts = CheckCounts(
+            passed=told_each.count(Checks.PASSED),
+            failed=told_each.count(Checks.FAILED),
+            running=told_each.count(Checks.RUNNING),
+        )
+        return replace(_pull(found), checks=told, counts=counts)
 
 
 def _is_own(found: JsonObject) -> bool:
@@ -87,7 +97,7 @@ def _is_own(found: JsonObject) -> bool:
     return head.get("repo_id") == base.get("repo_id")
 
 
-def _pull(found: JsonObject, checks: Checks = Checks.NONE) -> Pull:
+def _pull(found: JsonObject) -> Pull:
     title = title_of(found)
     if found.get("merged") is True:
         state = PullState.MERGED
@@ -103,5 +113,4 @@ def _pull(found: JsonObject, checks: Checks = Checks.NONE) -> Pull:
         title=title,
         base=text_at(found, "base", "ref"),
         state=state,
-        checks=checks,
     )

@@ -9,12 +9,13 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import Checks, ForgeError, Pull, PullState, Wanted
+from sessions.forges.adapter import CheckCounts, ForgeError, Pull, PullState, Wanted
 from sessions.forges.answers import number_of, object_of, objects_of, page_of, text_at, title_of
 from sessions.forges.api import Api
 
 _MORE = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 _FAILED = {"failure", "cancelled", "timed_out", "action_required", "startup_failure"}
+_NO_CHECKS = CheckCounts()
 
 
 class GitHub:
@@ -54,22 +55,20 @@ class GitHub:
             return pull
         return _pull(found, await self._checks(sha))
 
-    async def _checks(self, sha: str) -> Checks:
+    async def _checks(self, sha: str) -> CheckCounts:
         path = f"{self._repo}/commits/{quote(sha, safe='')}/check-runs"
         try:
             answer = object_of(await self._api.get(path, per_page="100"))
         except ForgeError:
             # Tokens may read pull requests and not their checks.
-            return Checks.NONE
+            return CheckCounts()
         runs = objects_of(answer.get("check_runs") or [])
-        if any(text_at(run, "conclusion") in _FAILED for run in runs):
-            return Checks.FAILED
-        if any(text_at(run, "status") != "completed" for run in runs):
-            return Checks.RUNNING
-        return Checks.PASSED if runs else Checks.NONE
+        failed = sum(text_at(run, "conclusion") in _FAILED for run in runs)
+        running = sum(text_at(run, "status") != "completed" for run in runs)
+        return CheckCounts(len(runs) - failed - running, failed, running)
 
 
-def _pull(found: JsonObject, checks: Checks = Checks.NONE) -> Pull:
+def _pull(found: JsonObject, counts: CheckCounts = _NO_CHECKS) -> Pull:
     if text_at(found, "state") == "open":
         state = PullState.DRAFT if found.get("draft") is True else PullState.OPEN
     else:
@@ -80,5 +79,6 @@ def _pull(found: JsonObject, checks: Checks = Checks.NONE) -> Pull:
         title=title_of(found),
         base=text_at(found, "base", "ref"),
         state=state,
-        checks=checks,
+        checks=counts.together,
+        counts=counts,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from sessions.forges.adapter import ForgeKind
 
@@ -40,6 +40,11 @@ class Remote:
         if kind is ForgeKind.GITHUB and self.host == "github.com":
             return "https://api.github.com"
         return f"{self.scheme}://{self.netloc}{_APIS[kind]}"
+
+    def commit_url(self, kind: ForgeKind, commit: str) -> str:
+        """The page of a commit."""
+        below = "-/commit" if kind is ForgeKind.GITLAB else "commit"
+        return f"{self.scheme}://{self.netloc}/{quote(self.path)}/{below}/{commit}"
 
     def path_for(self, kind: ForgeKind, api_url: str) -> str:
         """The repository's path as the API wants it; a forge can be below a folder of its host."""

@@ -46,6 +46,8 @@ class PullRequest(models.Model):
     # A `PullState` and a `Checks` of `sessions.forges.adapter`.
     state = models.CharField(max_length=10)
     checks = models.CharField(max_length=10, blank=True)
+    # How many of them say what: {"passed", "failed", "running"}, where a forge counts them.
+    check_counts = models.JSONField(default=dict)
     opened_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     created_at = models.DateTimeField(default=timezone.now)
     looked_at = models.DateTimeField(default=timezone.now)

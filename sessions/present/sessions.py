@@ -25,6 +25,7 @@ from sessions.models import (
     WaitsFor,
 )
 from sessions.present.place import Place
+from sessions.present.pulls import PullLine
 from sessions.present.stored_text import outcome_of
 from sessions.queue_position import places_of
 from sessions.totals import Used, count_tokens
@@ -127,6 +128,7 @@ class Row:
     menu_url: str
     # In the line for a worker; 0 for who stands in none, or has only just come.
     place: int = 0
+    pull: PullLine | None = None
 
 
 @dataclass(frozen=True)
@@ -276,9 +278,11 @@ def build_row(
     place: int | None = None,
     doing: str = "",
     viewer: User | None = None,
+    pull: PullLine | None = None,
 ) -> Row:
     """`asked`: what waits for a person, in words; `place`: from `places_of`;
-    `doing`: the call that runs; `viewer`: who it is for, None for everybody.
+    `doing`: the call that runs; `viewer`: who it is for, None for everybody; `pull`: the newest
+    pull request.
 
     `session.project.team` and `session.owner` should be loaded.
     """
@@ -302,6 +306,7 @@ def build_row(
         group=look if look in ("ask", "run", "queue") else "rest",
         menu_url=where.url("row_menu"),
         place=place or 0,
+        pull=pull,
     )
 
 

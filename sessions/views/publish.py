@@ -58,7 +58,7 @@ def act(request: TeamRequest, session: str, act: str) -> HttpResponse:
     if act not in _ACTS:
         raise Http404
     try:
-        row = _ACTS[act](access, request.POST, _key(request.POST))
+        row = _ACTS[act](access, request.POST, key_of(request.POST))
     except (Conflict, Invalid) as exc:
         typed = _typed(request.POST, act, exc.message)
         return _show(request, access, workplace_of(access.session), typed=typed, status=422)
@@ -100,7 +100,7 @@ def _is_fresh(row: Checkout | None, session: Session) -> bool:
     return bool(row.job) or timezone.now() - row.looked_at < _FRESH
 
 
-def _key(fields: QueryDict) -> str:
+def key_of(fields: QueryDict) -> str:
     key = fields.get("key", "")
     return key if _KEY.fullmatch(key) else ""
 

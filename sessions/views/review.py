@@ -12,16 +12,18 @@ from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.diff_html import LARGE_LINES
 from opencode_web.lib.errors import AppError, NotFound
+from sessions.actions.publish import workplace_of
 from sessions.models import Session
+from sessions.present.changes.commit import build_commit
 from sessions.present.changes.diff_gaps import build_opened, read_opened
 from sessions.present.changes.entries import Asked, matching
 from sessions.present.changes.file_diff import (
-    CONTEXTS,
     FileDiff,
     binary_diff,
     build_diff,
     draw,
     gap_place,
+    hunk_place,
     is_split,
     large_diff,
     long_lines_url,
@@ -42,6 +44,7 @@ from sessions.views.files import bytes_of
 from sessions.views.requests import session_of
 from sessions.views.review_source import (
     asked_of,
+    context_of,
     entry_of,
     found_of,
     path_of,
@@ -52,8 +55,17 @@ from teams.actions.tastes import remember_taste
 from teams.http import TeamRequest, team_view
 
 
-def load_review(request: TeamRequest, session: Session, given: QueryDict | None = None) -> Changes:
-    """The whole pane, as the address or a form says. What cannot be read is a sentence."""
+def load_review(
+    request: TeamRequest,
+    session: Session,
+    given: QueryDict | None = None,
+    *,
+    was_asked: bool = False,
+) -> Changes:
+    """The whole pane, as the address or a form says. What cannot be read is a sentence.
+
+    `was_asked`: for a commit, which a worker makes.
+    """
     asked, options = asked_of(given or request.GET), ReviewOptions.of(request.user.preferences)
     viewed = session.viewed_files.filter(user=request.user).values_list("digest", flat=True)
     person = Person(frozenset(viewed), load_comments(session, request.user))
@@ -64,7 +76,10 @@ def load_review(request: TeamRequest, session: Session, given: QueryDict | None 
         error = gone if isinstance(exc, NotFound) else exc.message
         blank = blank_changes(Place.of(session), asked, options, error=error)
         return replace(blank, comments=build_comments(session, person.comments))
-    return build_changes(session, found, asked, options, person)
+    changes = build_changes(session, found, asked, options, person)
+    was_asked = was_asked or "committed" in request.GET
+    row = workplace_of(session) if asked.git_mode else None
+    return replace(changes, commit=build_commit(session, row, found, asked, was_asked=was_asked))
 
 
 @require_GET
@@ -146,8 +161,7 @@ def look(request: TeamRequest, session: str) -> HttpResponse:
 def _diff(request: TeamRequest, session: Session, asked: Asked, options: ReviewOptions) -> FileDiff:
     """Raises: as `entry_of`."""
     place, show_all = Place.of(session), request.GET.get("all") == "1"
-    wanted = request.GET.get("context", "")
-    context = next((one for one in CONTEXTS if str(one) == wanted), CONTEXTS[0])
+    context = context_of(request.GET)
     old = path_of(request.GET, "old")
     entry = entry_of(request, session, asked, old=old, spaces=options.spaces, context=context)
     if entry.binary:
@@ -171,6 +185,7 @@ def _diff(request: TeamRequest, session: Session, asked: Asked, options: ReviewO
         gaps=gaps,
         context=context,
         long_url=long_lines_url(entry, place, asked),
+        hunks=hunk_place(entry, place, asked, context=context, spaces=options.spaces),
     )
     wider = wider_url(entry, place, asked, context=context, show_all=show_all)
     return replace(diff, wider_url=wider if gaps else "")

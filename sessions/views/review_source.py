@@ -57,6 +57,12 @@ def path_of(given: QueryDict, name: str) -> str:
     return path
 
 
+def context_of(given: QueryDict) -> int:
+    """How many unmodified lines are around the changes."""
+    wanted = given.get("context", "")
+    return next((one for one in CONTEXTS if str(one) == wanted), CONTEXTS[0])
+
+
 def found_of(request: TeamRequest, session: Session, asked: Asked) -> Found:
     """All changed files of a source. Raises: what the host of the files says."""
     if not asked.git_mode:
@@ -106,7 +112,8 @@ def looked_entry(
     request: TeamRequest, session: Session, asked: Asked, given: QueryDict
 ) -> ChangeEntry:
     """As `entry_of`. Raises: also Conflict when the form was about another state of the file."""
-    entry = entry_of(request, session, asked, old=given.get("old", ""))
+    old, context = given.get("old", ""), context_of(given)
+    entry = entry_of(request, session, asked, old=old, context=context)
     if entry.stamp != given.get("looked", ""):
         raise Conflict(_("The file has changed since you looked at it."))
     return entry
@@ -123,7 +130,7 @@ def picture_of(request: TeamRequest, session: Session, asked: Asked, *, after: b
     """A picture before or after the changes of a source. Raises: NotFound; Forbidden."""
     if asked.git_mode:
         mode = asked.git_mode
-        return ask_files(request, session, OLD_PICTURE, mode=mode, file=asked.file)
+        return ask_files(request, session, OLD_PICTURE, mode=mode, file=asked.file, after=after)
     span = span_of(session, asked)
     if span is None:
         raise NotFound("Picture", asked.file)

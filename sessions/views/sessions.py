@@ -30,10 +30,10 @@ from sessions.present.frame.rail import load_rail
 from sessions.present.pages.activity import silent_since
 from sessions.present.pages.budgets import with_funds
 from sessions.present.pages.panel import build_panel
-from sessions.present.pages.pulls import load_pulls
 from sessions.present.pages.servers import load_servers
 from sessions.present.pages.subagents import SubPlace, load_sub_place
 from sessions.present.place import Place
+from sessions.present.pulls import load_pulls
 from sessions.present.sessions import Header, TitleEdit, build_header
 from sessions.totals import used_below
 from sessions.views.drafts import kept_in_session

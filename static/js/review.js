@@ -23,8 +23,17 @@ async function draw(body) {
   const isWritten = [...body.querySelectorAll("textarea")].some((field) => field.value !== field.defaultValue);
   if (body.shown === keyOf(body) || isWritten) return;
   body.shown = keyOf(body);
+  const focused = body.contains(document.activeElement) ? document.activeElement : null;
+  const line = focused ? linesIn(body).indexOf(focused) : -1;
   await load(body, `${body.dataset.diff}${narrow ? "&narrow=1" : ""}`);
+  if (!focused || document.activeElement !== document.body) return;
+  // Whoever works from the keyboard goes on where they were.
+  const same = linesIn(body)[line] ?? document.getElementById(focused.id || "-") ?? body.closest("[data-file-card]").querySelector("summary.file-head");
+  same.tabIndex = Math.min(same.tabIndex, 0);
+  same.focus({ preventScroll: true });
 }
+
+const linesIn = (part) => [...part.querySelectorAll("[data-line]")];
 
 /** Look after what has come: the address, and diffs that are to be drawn once they are in view. */
 function settle() {
@@ -100,6 +109,7 @@ view.addEventListener("click", async (event) => {
 
 let typed = null;
 view.addEventListener("input", ({ target }) => {
+  if (target.matches("[data-picture-slider]")) target.closest(".picture-overlay").style.setProperty("--picture-split", `${target.value}%`);
   if (!target.matches("[data-changes-filter]")) return;
   clearTimeout(typed);
   typed = setTimeout(() => target.form.requestSubmit(), FILTER_MS);
@@ -125,9 +135,10 @@ async function stepFile(step) {
   if (card) goTo(card);
 }
 
+const isChange = (row) => row?.matches("[data-line]") && row.querySelector(".diff-sign:not(:empty)");
+
 function stepHunk(step) {
   const head = 40;
-  const isChange = (row) => row?.matches("[data-line]") && row.querySelector(".diff-sign:not(:empty)");
   const starts = [...view.querySelectorAll("[data-line]")].filter((row) => isChange(row) && !isChange(row.previousElementSibling));
   const from = document.activeElement.closest("[data-line], [data-file-card]");
   const middle = from?.getBoundingClientRect().top ?? top() + head;
@@ -147,7 +158,7 @@ function focusRow(row, block = "nearest") {
 view.addEventListener("keydown", (event) => {
   const row = event.target.closest("[data-line]");
   if (!row || event.target !== row || !["ArrowDown", "ArrowUp"].includes(event.key)) return;
-  const rows = [...row.closest("table").querySelectorAll("[data-line]")];
+  const rows = linesOf(row);
   const next = rows[rows.indexOf(row) + (event.key === "ArrowDown" ? 1 : -1)];
   event.preventDefault();
   if (!next) return;
@@ -188,7 +199,7 @@ async function writeAbout(rows, side) {
 }
 
 const sideOf = (row) => (numbersOf(row).new ? "new" : "old");
-const linesOf = (row) => [...row.closest("table").querySelectorAll("[data-line]")];
+const linesOf = (row) => linesIn(row.closest("table"));
 
 function between(one, other) {
   const rows = linesOf(one);
@@ -227,6 +238,26 @@ bind({ id: "wrap", ...inPane, run: () => change("wrap") });
 bind({ id: "tree", ...inPane, run: () => change("tree") });
 bind({ id: "fold-files", ...inPane, run: foldFiles });
 bind({ id: "viewed", ...inPane, run: () => currentCard()?.querySelector("[data-viewed]").click() });
+/** The head of the hunk that the focus is in. */
+function currentHunk() {
+  const rows = [...(document.activeElement.closest("table")?.querySelectorAll("[data-hunk], [data-line]") ?? [])];
+  const at = rows.indexOf(document.activeElement.closest("[data-hunk], [data-line]"));
+  return rows.slice(0, at + 1).findLast((row) => row.matches("[data-hunk]"));
+}
+
+view.addEventListener("click", ({ target }) => {
+  const head = target.closest("[data-hunk-comment]")?.closest("[data-hunk]");
+  if (!head) return;
+  const rows = [...head.closest("table").querySelectorAll("[data-hunk], [data-line]")];
+  const after = rows.slice(rows.indexOf(head) + 1);
+  const end = after.findIndex((row) => row.matches("[data-hunk]"));
+  const changed = (end < 0 ? after : after.slice(0, end)).filter(isChange);
+  writeAbout(between(changed[0], changed.at(-1)), changed.some((row) => numbersOf(row).new) ? "new" : "old");
+});
+
+const inHunk = { scoped: true, when: () => isHere() && mayComment() && Boolean(currentHunk()) };
+bind({ id: "stage-change", ...inHunk, run: () => currentHunk().querySelector("[data-hunk-stage]")?.click() });
+bind({ id: "revert-change", ...inHunk, run: () => currentHunk().querySelector("[data-hunk-revert]")?.click() });
 bind({
   id: "comment",
   scoped: true,

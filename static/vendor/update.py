@@ -84,11 +84,11 @@ ICONS = (
     "circle-help", "clock", "columns-2", "copy", "cpu", "ellipsis", "external-link", "eye",
     "file-diff", "file-text", "fold-vertical", "folder", "folder-git-2", "folder-tree",
     "git-branch", "globe", "house", "info", "key-round", "keyboard", "link", "list-checks", "lock",
-    "log-out", "maximize-2", "menu", "message-square", "mic", "minimize-2", "monitor", "moon",
-    "palette", "panel-left", "panel-right", "pencil", "pin", "plus", "refresh-cw", "rotate-ccw",
-    "rows-2", "scroll-text", "search", "send", "settings", "shield-check", "space", "square",
-    "star", "sun", "terminal", "trash-2", "triangle-alert", "unfold-vertical", "upload", "user",
-    "users", "wrap-text", "x",
+    "log-out", "maximize-2", "menu", "message-square", "mic", "minimize-2", "minus", "monitor",
+    "moon", "palette", "panel-left", "panel-right", "pencil", "pin", "plus", "refresh-cw",
+    "rotate-ccw", "rows-2", "scroll-text", "search", "send", "settings", "shield-check", "space",
+    "square", "star", "sun", "terminal", "trash-2", "triangle-alert", "unfold-vertical", "upload",
+    "user", "users", "wrap-text", "x",
 )
 # fmt: on
 

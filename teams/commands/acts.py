@@ -103,6 +103,10 @@ _CHANGES = (
     Command("tree", Group.CHANGES, gettext_lazy("Show or hide the file list"), "t",
             scope="changes"),
     Command("comment", Group.CHANGES, gettext_lazy("Comment on the lines"), "c", scope="changes"),
+    Command("stage-change", Group.CHANGES, gettext_lazy("Stage or unstage the change"), "s",
+            scope="changes"),
+    Command("revert-change", Group.CHANGES, gettext_lazy("Revert the change"), "Shift+r",
+            scope="changes"),
 )
 _TERMINAL = (
     Command("terminal-quote", Group.TERMINAL, gettext_lazy("Send selection to agent")),

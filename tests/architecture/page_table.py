@@ -210,6 +210,8 @@ PAGES = [
     Row("post", _S + "/review/comment/<int:comment>/edit", (404, 404, 404, 403, 404, 302)),
     Row("post", _S + "/review/comment/<int:comment>/remove", (404, 404, 404, 403, 404, 302)),
     Row("post", _S + "/review/revert", (404, 404, 404, 403, 404, 302)),
+    Row("post", _S + "/review/commit", AT_REST, {"message": "Mend", "source": "uncommitted"}),
+    Row("post", _S + "/review/stage", (404, 404, 404, 403, 404, 302)),
     Row("post", _S + "/review/send", (404, 404, 404, 403, 404, 302)),
     # By itself each leads to the page.
     Row("get", _S + "/review/folder", TO_PAGE),

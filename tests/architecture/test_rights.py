@@ -30,7 +30,8 @@ STANDS_FOR = {
     "files": f"(get|post) {_S}files/edit",
     "history": f"(get|post) {_S}(restore|fork|turn/.+|file/.+|review/revert.*)",
     "review": f"post {_S}review/(comment.*|send)",
-    "publish": f"post ({_S}(publish|worktree)/<str:act>|{_P}rescued/<str:checkout>/branch)",
+    "publish": f"post ({_S}((publish|worktree)/<str:act>|review/(stage|commit))"
+    f"|{_P}rescued/<str:checkout>/branch)",
     "terminals": "post (pty|api/pty)",
     "projects": f"(get|post) (t/<slug:team>/p/new|{_P}(import|clone/again))",
     "schedules": f"post {_P}schedules",

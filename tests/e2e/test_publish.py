@@ -114,6 +114,9 @@ def test_a_change_is_committed_pushed_and_proposed(
         assert fake.pulls[0]["body"] == "What it is for."
         assert fake.pulls[0]["head"]["ref"] == branch
 
+        # Lists have it without being asked, beside the page that it was opened on.
+        row = page.locator(f"#row-{session}")
+        expect(row.get_by_role("link", name="#1")).to_have_attribute("href", f"{fake.page}/pulls/1")
         page.goto(f"{team}/s/{session}")
         header = page.locator("#session-header")
         expect(header.get_by_role("link", name=re.compile("#1"))).to_be_visible()

@@ -12,6 +12,7 @@ from django.db.models import QuerySet, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.diff_html import plain_lines
+from opencode_web.lib.hunks import HunkRange, ranges_of
 from opencode_web.lib.json import JsonObject, number_of, object_of, text_of
 from sessions.browse.review import Review, ReviewDiff
 from sessions.changes.turn_diffs import (
@@ -34,12 +35,19 @@ class Source(models.TextChoices):
     SESSION = "session", _("Session")
     TURN = "turn", _("Last turn")
     UNCOMMITTED = "uncommitted", _("Uncommitted")
+    COMMIT = "commit", _("Last commit")
     BRANCH = "branch", _("Branch")
 
     @property
     def git_mode(self) -> str:
         """How git is asked; empty for what the log knows."""
-        return {Source.UNCOMMITTED: "git", Source.BRANCH: "branch"}.get(self, "")
+        modes = {Source.UNCOMMITTED: "git", Source.COMMIT: "commit", Source.BRANCH: "branch"}
+        return modes.get(self, "")
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether its files may have gone on since."""
+        return self not in (Source.UNCOMMITTED, Source.BRANCH)
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,9 @@ class ChangeEntry:
     large: bool = False
     turn: str = ""
     patches: tuple[str, ...] = ()
+    # Where the last commit differs from what is staged, and that from the file.
+    staged: tuple[HunkRange, ...] = ()
+    unstaged: tuple[HunkRange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +111,9 @@ class Found:
     state: str = "ok"
     # Of files that are not listed.
     rest: Counts = NO_COUNTS
+    # How many files have something staged, and the commit that is looked at.
+    staged: int = 0
+    commit: str = ""
 
 
 @dataclass(frozen=True)
@@ -185,7 +199,8 @@ def entries_of_git(wire: Review) -> Found:
         )
         for row in wire["files"]
     ]
-    return Found(entries, [], wire["state"], Counts(wire["more"]))
+    rest = Counts(wire["more"])
+    return Found(entries, [], wire["state"], rest, wire["staged"], wire["commit"])
 
 
 def entry_of_git(path: str, wire: ReviewDiff) -> ChangeEntry:
@@ -202,6 +217,8 @@ def entry_of_git(path: str, wire: ReviewDiff) -> ChangeEntry:
         binary=wire["binary"],
         large=wire["large"],
         patches=(patch,),
+        staged=tuple(ranges_of(wire["staged"])),
+        unstaged=tuple(ranges_of(wire["unstaged"])),
     )
 
 

@@ -13,8 +13,9 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.diff_html import LARGE_LINES, DiffLine, render_diff
 from sessions.present.changes.diff_gaps import GapPlace, Part, parts_of
-from sessions.present.changes.entries import Asked, ChangeEntry
-from sessions.present.changes.review_comments import Comment, rows_of
+from sessions.present.changes.entries import Asked, ChangeEntry, Source
+from sessions.present.changes.hunks import HunkPlace
+from sessions.present.changes.review_comments import Comment, rows_of, with_heads
 from sessions.present.changes.review_options import ReviewOptions
 from sessions.present.changes.spans import is_combined
 from sessions.present.place import Place
@@ -100,9 +101,10 @@ def build_diff(
     gaps: GapPlace | None = None,
     context: int = CONTEXTS[0],
     long_url: str = "",
+    hunks: HunkPlace,
 ) -> FileDiff:
     """A diff of text; `lines` as `render_diff` makes them."""
-    rows = rows_of(lines, comments, split=split)
+    rows = with_heads(rows_of(lines, comments, split=split), hunks)
     shown = {comment.id for row in rows for comment in row.comments}
     return FileDiff(
         file_id(entry.path),
@@ -129,6 +131,24 @@ def gap_place(entry: ChangeEntry, place: Place, asked: Asked, *, split: bool) ->
     names = file_names(entry, asked)
     page = f"{place.url('file')}?{urlencode({**names, 'context': str(CONTEXTS[-1])})}"
     return GapPlace(file_id(entry.path), names, place.url("file_lines"), page, split)
+
+
+def hunk_place(
+    entry: ChangeEntry, place: Place, asked: Asked, *, context: int = CONTEXTS[0], spaces: bool
+) -> HunkPlace:
+    """`spaces`: the lines are shown as they are, so what is shown is what would be changed."""
+    file, names = file_id(entry.path), file_names(entry, asked)
+    is_whole = spaces and entry.status in ("added", "modified", "deleted")
+    if asked.turn or asked.source is not Source.UNCOMMITTED or not is_whole:
+        return HunkPlace(file, names)
+    return HunkPlace(
+        file,
+        {**names, "looked": entry.stamp, "context": str(context)},
+        stage_url=place.url("review_stage"),
+        revert_url=place.url("review_revert"),
+        staged=entry.staged,
+        unstaged=entry.unstaged,
+    )
 
 
 def wider_url(
@@ -170,8 +190,7 @@ def binary_diff(entry: ChangeEntry, place: Place, asked: Asked) -> FileDiff:
     was = {**asked.names, "file": entry.old or entry.path}
     before = f"{kept}?{urlencode(was)}"
     after = f"{place.url('file_raw')}?{urlencode({'file': entry.path, 'stamp': entry.stamp})}"
-    if not asked.git_mode:
-        # The file may have gone on since.
+    if asked.turn or asked.source.is_kept:
         after = f"{kept}?{urlencode({**was, 'side': 'after'})}"
     return FileDiff(
         file_id(entry.path),

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from sessions.actions.reviews import viewed_digest
 from sessions.models import ReviewComment, Session
+from sessions.present.changes.commit import ReviewCommit
 from sessions.present.changes.entries import (
     Asked,
     ChangeEntry,
@@ -28,6 +29,7 @@ from sessions.present.changes.file_diff import (
     file_id,
     file_names,
     gap_place,
+    hunk_place,
     is_split,
     long_lines_url,
 )
@@ -129,6 +131,7 @@ class Changes:
     viewed: int = 0
     viewed_url: str = ""
     comments: Comments | None = None
+    commit: ReviewCommit | None = None
     files: list[ChangedFile] = field(default_factory=list)
     tree: TreeRows = field(default_factory=TreeRows)
     stretch: Stretch | None = None
@@ -275,7 +278,10 @@ def _files(
         if lines:
             gaps = gap_place(entry, place, asked, split=False) if is_known else None
             long = long_lines_url(entry, place, asked)
-            diff = build_diff(entry, lines, placed, split=False, gaps=gaps, long_url=long)
+            hunks = hunk_place(entry, place, asked, spaces=options.spaces)
+            diff = build_diff(
+                entry, lines, placed, split=False, gaps=gaps, long_url=long, hunks=hunks
+            )
             file = replace(file, diff=diff)
         file = replace(
             file,
@@ -305,8 +311,10 @@ def _empty(found: Found, asked: Asked) -> str:
         return _("No changed file matches “%(text)s”.") % {"text": asked.filter}
     texts = {
         "no-git": _("This folder is not a Git repository, so there is nothing to compare with."),
+        "no-commit": _("There is no commit yet."),
         "main": _("This is the main branch. Changes on other branches appear here."),
         Source.UNCOMMITTED: _("No uncommitted changes: the files match the last commit."),
+        Source.COMMIT: _("The last commit changes no files."),
         Source.BRANCH: _("This branch has no changes yet."),
         Source.TURN: _("No files changed in this session yet."),
     }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opencode_web.lib.diff_html import DiffLine, Gap, PlainLine, plain_lines, to_pairs
+from opencode_web.lib.hunks import HunkRange
 from opencode_web.lib.ids import new_id
 from sessions.models import ReviewComment, Session, State
+from sessions.present.changes.hunks import HunkHead, HunkPlace
 from sessions.present.place import Place
 from teams.models import User
 
@@ -46,7 +48,7 @@ class GapLinks:
 class Row:
     """A row of a diff, in one column or in two, with what was said about it.
 
-    `links`: in place of lines that are left out.
+    `links`: in place of lines that are left out. `head`: above the first line of a hunk.
     """
 
     line: DiffLine | None
@@ -54,6 +56,13 @@ class Row:
     new: DiffLine | None = None
     comments: list[Comment] = field(default_factory=list)
     links: GapLinks | None = None
+    head: HunkHead | None = None
+
+    @property
+    def hunk(self) -> HunkRange | None:
+        """That it is the first row of."""
+        sides = (self.line, self.old, self.new)
+        return next((side.hunk for side in sides if side and side.hunk), None)
 
     @property
     def gap(self) -> Gap | None:
@@ -149,6 +158,15 @@ def rows_of(lines: Sequence[DiffLine], comments: Iterable[Comment], *, split: bo
         waiting = [one for one in waiting if one not in here]
         rows.append(Row(None, old, new, here) if split else Row(old, comments=here))
     return rows
+
+
+def with_heads(rows: Iterable[Row], place: HunkPlace) -> list[Row]:
+    """The same rows, with what stands above each hunk."""
+    number, shown = 0, []
+    for row in rows:
+        number += row.hunk is not None
+        shown.append(replace(row, head=place.head(row.hunk, number)) if row.hunk else row)
+    return shown
 
 
 def _is_at(comment: Comment, line: DiffLine | None) -> bool:

@@ -25,6 +25,7 @@ from sessions.present.conversation.asks import permission_summary
 from sessions.present.conversation.questions import question_summary
 from sessions.present.conversation.running_calls import calls_at_work
 from sessions.present.projects import labels_of
+from sessions.present.pulls import newest_pulls
 from sessions.present.sessions import Row, build_row
 from sessions.queue_position import places_of
 from teams.models import Team, User
@@ -164,7 +165,7 @@ def rows_of(sessions: QuerySet[Session]) -> list[Row]:
 def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]:
     """One row for each session, in the given order; for everybody, without a `viewer`.
 
-    Two queries for what the waiting ones ask, up to five for the busy ones.
+    One query for pull requests, two for what the waiting ones ask, up to five for the busy ones.
     """
     ids = [
         session.pk
@@ -192,6 +193,7 @@ def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]
     line = places_of(sessions)
     busy = [one for one in sessions if one.state == State.BUSY and one.pk not in line]
     doing = calls_at_work(busy)
+    pulls = newest_pulls([session.pk for session in sessions])
     return [
         build_row(
             session,
@@ -199,6 +201,7 @@ def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]
             place=line.get(session.pk),
             doing=doing.get(session.pk, ""),
             viewer=viewer,
+            pull=pulls.get(session.pk),
         )
         for session in sessions
     ]

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from sessions.browse.repository import Commit
 from sessions.models import Outcome, Project, ServerProcess, Session
 from sessions.present.frame.composer import Composer
-from sessions.present.pages.pulls import PullLine, load_open_pulls
 from sessions.present.place import Place
+from sessions.present.pulls import PullLine, load_open_pulls
 from sessions.present.sessions import Look, look_of, shown_title
 from sessions.present.stored_text import outcome_of
 from sessions.processes import living_processes

@@ -13,16 +13,15 @@ from sessions.actions.sessions import is_default_title
 from sessions.changes.steps import changed_paths
 from sessions.config.sharing import Links
 from sessions.forges.registry import NAMES
-from sessions.models import Checkout, Message, Part, Session
-from sessions.present.data import first_line
-from sessions.present.pages.pulls import PullLine, load_pulls
+from sessions.models import Checkout, Session
+from sessions.present.changes.commit import suggested_message
 from sessions.present.place import Place
 from sessions.present.projects import project_url
+from sessions.present.pulls import PullLine, load_pulls
 from sessions.publish_settings import Publishing, publishing_of
 from sessions.shares.policy import project_links
 
 State, Job = Checkout.State, Checkout.Job
-_MAX_SUBJECT_CHARS = 72
 _STANDING = (State.READY, State.PROJECT)
 
 
@@ -214,7 +213,7 @@ def _commit(session: Session, row: Checkout, typed: Typed) -> CommitForm:
             (files if is_own else others).append(line)
     return CommitForm(
         url=Place.of(session).url("publish_act", act="commit"),
-        message=typed.get("commit", "message", _message(session, row)),
+        message=typed.get("commit", "message", suggested_message(session, row)),
         files=files,
         others=others,
         more=number_of(row.survey, "more") or 0,
@@ -265,23 +264,6 @@ def _main_of(branches: list[str]) -> str:
 
 def _commits(row: Checkout) -> list[str]:
     return [str(one) for one in list_of(row.survey, "commits")]
-
-
-def _message(session: Session, row: Checkout) -> str:
-    """The session's title; once something of it is committed, what was asked for last."""
-    title = "" if is_default_title(session.title) else session.title
-    if title and not _commits(row):
-        return title[:_MAX_SUBJECT_CHARS]
-    return _newest_prompt(session) or title[:_MAX_SUBJECT_CHARS]
-
-
-def _newest_prompt(session: Session) -> str:
-    message = Message.objects.visible(session).filter(role="user").order_by("-seq").first()
-    if message is None:
-        return ""
-    parts = Part.objects.filter(message=message, type="text").order_by("seq", "id")
-    texts = [text_of(part.data, "text") for part in parts if not part.data.get("synthetic")]
-    return first_line(texts[0], _MAX_SUBJECT_CHARS) if texts else ""
 
 
 def _title(session: Session, commits: list[str]) -> str:

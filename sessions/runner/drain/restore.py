@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.hunks import HunkRange
 from opencode_web.lib.reasons import Cause
 from opencode_web.lib.telemetry import operation
 from sessions.changes.restore_request import RestoreRequest, read_request, write_request
@@ -26,7 +27,13 @@ from sessions.git.snapshots import SnapshotError, SnapshotGone, Snapshots, Snaps
 from sessions.models import Message, Session
 from sessions.runner.drain.endings import forget_stop, leave
 from sessions.runner.files.changes import left_out_cause
-from sessions.runner.files.restore_commit import names_of, plan_last_commit, record_exactly
+from sessions.runner.files.restore_commit import (
+    names_of,
+    plan_last_commit,
+    record_exactly,
+    require_looked,
+    undo_tree,
+)
 from sessions.runner.files.restore_files import carry_out, describe, list_kept
 from sessions.runner.files.restore_plan import plan_before, plan_undo
 from sessions.runner.log.lease import Lease
@@ -46,7 +53,7 @@ class _Rows:
 
     steps: list[ChangedStep]
     revert: Rollback | None
-    # Of the file, when one is to be undone.
+    # What went back of the file before.
     restored: Restored | None
     # When the first of what is rolled back was written.
     since_ms: int = 0
@@ -123,7 +130,10 @@ async def _record(session: Session, snapshots: Snapshots, request: RestoreReques
     now = await snapshots.track()
     if request.kind != "head":
         return now
-    return await record_exactly(snapshots, now, names_of(request.file, request.old))
+    tree = await record_exactly(snapshots, now, names_of(request.file, request.old))
+    if request.hunk:
+        await require_looked(session, request.file, request.looked)
+    return tree
 
 
 def _read_rows(session: Session, request: RestoreRequest) -> _Rows:
@@ -137,7 +147,7 @@ def _read_rows(session: Session, request: RestoreRequest) -> _Rows:
             start = Message.objects.filter(session=fresh, pk=request.scope)
             from_seq = start.values_list("seq", flat=True).first() or 0
             steps = changed_steps(fresh, from_seq=from_seq, before_seq=fresh.visible_before)
-        case "undo":
+        case "undo" | "head":
             found = [one for one in fresh.file_reverts if one["file"] == request.file]
             restored = Restored.model_validate(found[0]["restored"]) if found else None
     revert = Rollback.model_validate(fresh.revert) if fresh.revert else None
@@ -190,13 +200,16 @@ async def _one_file(
         plan = await plan_undo(snapshots, rows.restored)
     elif request.kind == "head":
         names = names_of(request.file, request.old)
-        plan = await plan_last_commit(session, snapshots, names, now)
+        hunk = HunkRange(*request.hunk) if request.hunk else None
+        plan = await plan_last_commit(session, snapshots, names, now, hunk=hunk)
     else:
         plan = (await plan_before(snapshots, rows.steps, end=now)).only(request.file)
     if not plan.wanted:
         return [_failure(Cause(RestoreReason.UNCHANGED, {"file": request.file}))]
     outcome = await carry_out(snapshots, plan, now)
-    restored, _ = await describe(snapshots, outcome, now)
+    earlier = rows.restored if request.kind == "head" else None
+    base = await undo_tree(snapshots, earlier, plan.wanted, now)
+    restored, _ = await describe(snapshots, outcome, base)
     if restored.kept:
         return [_status(request, restored.kept)]
     event = FileReverted(

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import io
+from collections.abc import Collection
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
+from opencode_web.lib.hunks import HunkRange
 from sessions.browse.changes import LITERAL_NAMES, head_of
-from sessions.browse.file_scope import Where, open_scope
+from sessions.browse.file_scope import FileScope, Where, open_scope
+from sessions.browse.index import unstage_file, unstage_lines
+from sessions.browse.review import diff_file
 from sessions.checkouts.repository import CheckoutError, Repository
+from sessions.events.removal import Restored
 from sessions.git.snapshot_files import MAX_FILE_BYTES
 from sessions.git.snapshots import SnapshotError, Snapshots
 from sessions.models import Session
@@ -43,31 +49,82 @@ async def record_exactly(snapshots: Snapshots, tree: str, names: list[str]) -> s
     return await snapshots.with_entries(tree, entries)
 
 
+async def require_looked(session: Session, file: str, looked: str) -> None:
+    """Raises: SnapshotError for a file that is not as somebody has seen it."""
+    try:
+        found = await diff_file(await _scope_of(session), "git", file)
+    except AppError as exc:
+        raise SnapshotError(str(exc)) from exc
+    if found["stamp"] != looked:
+        raise SnapshotError(f"{file} has changed meanwhile")
+
+
 async def plan_last_commit(
-    session: Session, snapshots: Snapshots, names: list[str], now: str
+    session: Session,
+    snapshots: Snapshots,
+    names: list[str],
+    now: str,
+    *,
+    hunk: HunkRange | None = None,
 ) -> Plan:
     """These files as the last commit has them, where it has them. `now`: the tree as they are.
 
-    Raises: SnapshotError.
+    `hunk`: only these lines of the first of them, where both have it. Raises: SnapshotError.
     """
     wanted = Entries()
     try:
-        scope = await in_db(open_scope, Where.of_session(session, cautious=False))
-        repository = await scope.repository()
+        repository = await (await _scope_of(session)).repository()
         commit = await head_of(repository)
         for name in names:
-            wanted[_path(name)] = await _committed(repository, commit, name, snapshots)
-        await _unstage(repository, commit, names)
+            found = await _committed(repository, commit, name)
+            wanted[_path(name)] = await _kept(snapshots, found)
+        present = await snapshots.entries(now, wanted)
+        there = present.get(_path(names[0]))
+        if hunk and there and found:
+            content = await snapshots.content(now, names[0], limit_bytes=MAX_FILE_BYTES)
+            merged = (there.mode, _with_lines(content or b"", found[1], hunk))
+            wanted = {_path(names[0]): await _kept(snapshots, merged)}
+            await unstage_lines(repository, commit, names[0], hunk)
+        else:
+            await _unstage(repository, commit, names)
     except (AppError, CheckoutError) as exc:
         raise SnapshotError(str(exc)) from exc
-    present = await snapshots.entries(now, wanted)
     return Plan(wanted, {path: present.get(path) for path in wanted})
 
 
-async def _committed(
-    repository: Repository, commit: str, name: str, snapshots: Snapshots
-) -> TreeEntry | None:
-    """Raises: CheckoutError; SnapshotError."""
+async def undo_tree(
+    snapshots: Snapshots, earlier: Restored | None, paths: Collection[bytes], now: str
+) -> str:
+    """Returns: what an undo goes back to, which is also from what went back of a file before, while
+    it is still so; else the tree `now`. Raises: SnapshotError."""
+    if earlier is None or not earlier.snapshot:
+        return now
+    trees = (earlier.snapshot, earlier.after, now)
+    before, after, present = [await snapshots.entries(tree, paths) for tree in trees]
+    if any(after.get(path) != present.get(path) for path in paths):
+        return now
+    return await snapshots.with_entries(now, {path: before.get(path) for path in paths})
+
+
+async def _scope_of(session: Session) -> FileScope:
+    return await in_db(open_scope, Where.of_session(session, cautious=False))
+
+
+def _with_lines(content: bytes, committed: bytes, hunk: HunkRange) -> bytes:
+    """The content with the committed lines of a hunk in place of its own."""
+    lines, others = (io.BytesIO(data).readlines() for data in (content, committed))
+    (first, end), (old_first, old_end) = hunk.new_span, hunk.old_span
+    if end > len(lines) or old_end > len(others):
+        raise SnapshotError("there are no such lines")
+    return b"".join([*lines[:first], *others[old_first:old_end], *lines[end:]])
+
+
+async def _kept(snapshots: Snapshots, found: tuple[str, bytes] | None) -> TreeEntry | None:
+    return TreeEntry(found[0], await snapshots.keep(found[1])) if found else None
+
+
+async def _committed(repository: Repository, commit: str, name: str) -> tuple[str, bytes] | None:
+    """Returns: its mode and content. Raises: CheckoutError; SnapshotError."""
     listed = await repository.ask("ls-tree", "-z", commit, "--", name, extra=LITERAL_NAMES)
     if not listed:
         return None
@@ -77,14 +134,14 @@ async def _committed(
     # As a checkout would write it: with the line ends that .gitattributes name.
     how = ("blob",) if mode == _LINK else ("--filters",)
     said = await repository.ask("cat-file", *how, f"{commit}:{name}")
-    return TreeEntry(mode, await snapshots.keep(said.encode("utf-8", "surrogateescape")))
+    return mode, said.encode("utf-8", "surrogateescape")
 
 
 async def _unstage(repository: Repository, commit: str, names: list[str]) -> None:
     """What is staged of a file would show, and be committed, beside the file that went back."""
     staged = ("diff-index", "--cached", "--name-only", commit, "--", *names)
     if await repository.ask(*staged, extra=LITERAL_NAMES):
-        await repository.ask("reset", "-q", "--", *names, writes=True, extra=LITERAL_NAMES)
+        await unstage_file(repository, *names)
 
 
 def _path(name: str) -> bytes:

@@ -29,7 +29,9 @@ class FakeForge:
     seen: list[tuple[str, str, dict[str, str], Json]] = field(default_factory=list)
     pulls: list[Json] = field(default_factory=list)
     branches: set[str] = field(default_factory=lambda: {"main", "opencode/mend"})
+    # What one check says, and how many more have passed.
     checks: str = ""
+    passed: int = 0
     then: list[Callable[[BaseHTTPRequestHandler], None]] = field(default_factory=list)
 
     @property
@@ -104,7 +106,8 @@ class FakeForge:
         if rest.startswith("/commits/"):
             conclusion = {"passed": "success", "failed": "failure"}.get(self.checks)
             run = {"status": "completed" if conclusion else "queued", "conclusion": conclusion}
-            runs = [run] if self.checks else []
+            done = {"status": "completed", "conclusion": "success"}
+            runs = [run, *[done] * self.passed] if self.checks else []
             return 200, {"total_count": len(runs), "check_runs": runs}
         return self._one(rest.removeprefix("/pulls/"))
 
@@ -153,7 +156,12 @@ class FakeForge:
             return 200, found[(page - 1) * limit : page * limit]
         if rest.startswith("/commits/"):
             states = {"": "", "running": "pending", "passed": "success", "failed": "failure"}
-            return 200, {"state": states[self.checks], "total_count": 1 if self.checks else 0}
+            statuses = [states[self.checks], *["success"] * self.passed] if self.checks else []
+            return 200, {
+                "state": states[self.checks],
+                "total_count": len(statuses),
+                "statuses": [{"status": status} for status in statuses],
+            }
         return self._one(rest.removeprefix("/pulls/"))
 
     def _one(self, number: str) -> tuple[int, Any]:

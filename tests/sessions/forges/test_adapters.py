@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from sessions.forges.adapter import (
     AlreadyOpen,
+    CheckCounts,
     Checks,
     Forge,
     ForgeError,
@@ -90,6 +92,20 @@ async def test_it_reads_the_checks_while_it_is_open(fake: FakeForge, checks: Che
     assert (await adapter(fake).read(1)).checks is checks
     fake.settle(1, merged=True)
     assert (await adapter(fake).read(1)).checks is Checks.NONE
+
+
+@pytest.mark.parametrize("checks", ["failed", "running", "passed"])
+async def test_it_counts_the_checks_without_asking_more_often(fake: FakeForge, checks: str) -> None:
+    await adapter(fake).create(WANTED)
+    fake.checks, fake.passed = checks, 2
+    asked = len(fake.seen)
+    counts = (await adapter(fake).read(1)).counts
+    assert len(fake.seen) - asked <= 2
+    if fake.kind is ForgeKind.GITLAB:
+        # It tells of the pipeline as a whole.
+        assert counts == CheckCounts()
+    else:
+        assert counts == replace(CheckCounts(passed=2), **{checks: 3 if checks == "passed" else 1})
 
 
 async def test_a_second_one_of_a_branch_is_refused(fake: FakeForge) -> None:

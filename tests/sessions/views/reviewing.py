@@ -54,8 +54,15 @@ class Review:
 
     def diff(self, more: str) -> list[str]:
         table = self.get(f"/file?{more}").split("</table>")[0]
-        rows = table.split("<tr")[2:]
+        rows = [row for row in table.split("<tr")[2:] if "data-hunk" not in row.split(">")[0]]
         return [" ".join(MARKUP.sub(" ", f"<tr{row}").split()) for row in rows]
+
+
+def hunks_of(html: str) -> list[dict[str, str]]:
+    """The fields of the form at the head of each hunk."""
+    heads = re.findall(r'<tr id="hunk-.*?</tr>', html, re.DOTALL)
+    found = [dict(re.findall(r'name="([^"]*)" value="([^"]*)"', head)) for head in heads]
+    return [{name: unescape(value) for name, value in fields.items()} for fields in found]
 
 
 def paths(html: str) -> list[str]:

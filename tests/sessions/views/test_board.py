@@ -102,7 +102,7 @@ def test_changes_are_done_once_they_are_committed(
     ):
         place(session, **fields)
         assert columns(browser)[column] == [session.pk]
-    Session.objects.filter(pk=session.pk).update(folder="/work/own")
+    Session.objects.filter(pk=session.pk).update(folder="/srv/own")
     assert columns(browser)["review"] == [session.pk]
     Checkout.objects.create(
         id=session.pk, session=session, project=session.project, branch="b", state="dropped"

@@ -62,8 +62,8 @@ def test_an_old_pinned_session_is_in_the_list(
     browser.post(f"/t/acme/s/{session.pk}/pin", {"pinned": "1"})
     page = html(browser, "/t/acme/rail?who=team&shown=1")
     assert group_of(page, session) == "pinned"
-    # Session and person, membership, pins, the newest, what needs somebody, projects.
-    with django_assert_num_queries(7):
+    # Session and person, membership, pins, the newest, what needs somebody, projects, pulls.
+    with django_assert_num_queries(8):
         html(browser, "/t/acme/rail?who=team&shown=1")
 
 

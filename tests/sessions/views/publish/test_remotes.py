@@ -141,3 +141,26 @@ def test_it_opens_a_pull_request_of_what_it_pushes_first(
     assert "request" in forms_of(panel.show())
     entry = AuditEntry.objects.get(action="pull.opened")
     assert TOKEN not in str(entry.data)
+
+
+def test_checks_are_counted_in_the_header_and_in_the_list_of_sessions(
+    browser: Client, own: Session, fake: FakeForge
+) -> None:
+    panel = Panel(browser, own)
+    panel.show()
+    panel.do("commit", message="Mend", which="all")
+    fake.branches.add(panel.row.branch)
+    panel.show()
+    ask(panel)
+    fake.checks, fake.passed = "failed", 2
+    pull = PullRequest.objects.get()
+    PullRequest.objects.update(looked_at=pull.created_at.replace(year=2020))
+    Checkout.objects.update(looked_at=None)
+    said = "Checks failed" if fake.kind is ForgeKind.GITLAB else "1 check failed, 2 passed"
+    assert said in panel.show()
+    page = browser.get(f"/t/acme/s/{own.pk}").content.decode()
+    for place in ("header-pull", f"pull-row-{own.pk}"):
+        shown = page.split(f'id="{place}"')[1].split("</span>")[1]
+        assert said in shown
+        below = "/pipelines" if fake.kind is ForgeKind.GITLAB else ""
+        assert f'href="{pull.url}{below}"' in shown

@@ -1,13 +1,16 @@
-"""The pull requests that were opened from a session."""
+"""The pull requests that were opened from sessions."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import ngettext, pgettext
 
+from opencode_web.lib.json import number_of
 from sessions.forges.adapter import Checks, PullState
 from sessions.models import Project, PullRequest, Session
 
@@ -16,7 +19,8 @@ _MAX_PULLS = 5
 
 @dataclass(frozen=True)
 class PullLine:
-    """`look` is the chip's, `checks` a word or empty, `problem` why it may have changed since."""
+    """`look` is the chip's, `checks` a few words or empty, with the page where they are told in
+    full, `problem` why it may have changed since."""
 
     number: int
     branch: str
@@ -26,6 +30,7 @@ class PullLine:
     look: str
     checks: str
     checks_look: str
+    checks_url: str
     base: str
     problem: str
     is_open: bool
@@ -46,6 +51,12 @@ def load_open_pulls(project: Project) -> tuple[list[PullLine], int]:
     return found, rows.count() - len(found)
 
 
+def newest_pulls(sessions: Collection[str]) -> dict[str, PullLine]:
+    """Returns: by session the newest that was opened from it. One query."""
+    rows = PullRequest.objects.filter(session__in=sessions).order_by("created_at", "pk")
+    return {row.session_id: _pull(row) for row in rows if row.session_id}
+
+
 def _pull(row: PullRequest) -> PullLine:
     state, checks = PullState(row.state), Checks(row.checks)
     return PullLine(
@@ -55,13 +66,37 @@ def _pull(row: PullRequest) -> PullLine:
         url=row.url,
         state=_states()[state],
         look=_LOOKS[state],
-        checks=_checks().get(checks, ""),
+        checks=_counted(row) or _checks().get(checks, ""),
         checks_look=_CHECK_LOOKS.get(checks, ""),
+        checks_url=_checks_url(row.url),
         base=row.base_branch,
         problem=row.problem,
         is_open=state in (PullState.OPEN, PullState.DRAFT),
         looked_at=row.looked_at,
     )
+
+
+def _counted(row: PullRequest) -> str:
+    """What is worst comes first."""
+    said = {
+        "failed": ngettext("%(count)s check failed", "%(count)s checks failed", _n(row, "failed")),
+        "running": ngettext("%(count)s running", "%(count)s running", _n(row, "running")),
+        "passed": ngettext("%(count)s passed", "%(count)s passed", _n(row, "passed")),
+    }
+    return ", ".join(
+        text % {"count": _n(row, name)} for name, text in said.items() if _n(row, name)
+    )
+
+
+def _n(row: PullRequest, name: str) -> int:
+    return number_of(row.check_counts, name) or 0
+
+
+def _checks_url(url: str) -> str:
+    """Where a forge has the checks of a pull request: on a page below its own, or on that."""
+    if re.search(r"/pull/\d+$", url):
+        return f"{url}/checks"
+    return f"{url}/pipelines" if "/-/merge_requests/" in url else url
 
 
 _LOOKS = {

@@ -58,6 +58,8 @@ class ToolRow:
     body_template: str = ""
     body: Body | None = None
     open: bool = False
+    # The page of the sub-agent that the call has started.
+    open_url: str = ""
     decisions: Sequence[Decision] = field(default_factory=list)
 
 
@@ -114,6 +116,7 @@ def build_tool_row(
         body_template=looks.template if looks.body else "",
         body=looks.body,
         open=looks.open,
+        open_url=looks.open_url,
         tail=looks.tail,
         decisions=[decision for decision in decisions if decision.said],
     )
@@ -187,12 +190,11 @@ def _task(call: Call) -> Looks:
     done = call.below(child)
     body = report_body(
         call.state,
-        url=call.place.sub_url(child),
         latest=done.latest if done else "",
         stop_url=done.stop_url if done else "",
     )
-    numbers = work_of(agent, done)
-    return Looks(_("Task"), title, numbers, template=_TASK, body=body, open=live)
+    numbers, url = work_of(agent, done), call.place.sub_url(child)
+    return Looks(_("Task"), title, numbers, template=_TASK, body=body, open=live, open_url=url)
 
 
 def _fetch(call: Call) -> Looks:

@@ -27,6 +27,7 @@ from sessions.models import (
 from sessions.present.place import Place
 from sessions.present.stored_text import outcome_of
 from sessions.queue_position import places_of
+from sessions.runner.log.lease import has_lost_worker
 from sessions.totals import Used, count_tokens
 
 Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
@@ -185,6 +186,9 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
     line = places_of([session])
     look, text = look_of(session, asked=_is_asked_below(session), place=line.get(session.pk))
     place = Place.of(session)
+    is_lost = look == "run" and not session.waits_for and has_lost_worker(session.pk)
+    if is_lost:
+        look, text = "queue", _("Worker lost, resuming")
     if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
         text = outcome_of(session)
     is_own = session.parent_id is None
@@ -197,7 +201,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         state=look,
         state_text=_("Retrying in") if retries else text,
         attempt=session.attempt if retries else 0,
-        since=session.state_since if _is_timed(look, session) else None,
+        since=session.state_since if _is_timed(look, session) and not is_lost else None,
         until=session.wake_at if look == "run" else None,
         running=session.state != State.IDLE,
         tokens=count_tokens(session.tokens) + below.tokens,

@@ -58,6 +58,8 @@ class Header:
     # How many have failed; 0 when it does not wait for the next.
     attempt: int
     running: bool
+    # Members cannot answer what it waits for.
+    waits_for_admin: bool
     tokens: int
     cost: Decimal
     # Of that, what the sub-agents cost.
@@ -124,6 +126,8 @@ class Row:
     menu_url: str
     # In the line for a worker; 0 for who stands in none, or has only just come.
     place: int = 0
+    # Somebody who may not answer has asked the admins to.
+    asks_admins: bool = False
 
 
 @dataclass(frozen=True)
@@ -204,6 +208,7 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         since=session.state_since if _is_timed(look, session) and not is_lost else None,
         until=session.wake_at if look == "run" else None,
         running=session.state != State.IDLE,
+        waits_for_admin=session.waits_for == WaitsFor.BUDGET,
         tokens=count_tokens(session.tokens) + below.tokens,
         cost=session.cost + below.cost,
         cost_below=below.cost,
@@ -269,7 +274,12 @@ def _percent(tokens: int, limit: int) -> int | None:
 
 
 def build_row(
-    session: Session, asked: str = "", *, place: int | None = None, doing: str = ""
+    session: Session,
+    asked: str = "",
+    *,
+    place: int | None = None,
+    doing: str = "",
+    asks_admins: bool = False,
 ) -> Row:
     """`asked`: what waits for a person, in words; `place`: from `places_of`;
     `doing`: the call that runs.
@@ -295,6 +305,7 @@ def build_row(
         group=look if look in ("ask", "run", "queue") else "rest",
         menu_url=where.url("row_menu"),
         place=place or 0,
+        asks_admins=asks_admins,
     )
 
 

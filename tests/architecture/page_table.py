@@ -235,6 +235,7 @@ PAGES = [
     Row("post", _S + "/resume", WRITE),
     Row("post", _S + "/retry", WRITE),
     Row("post", _S + "/permission/<str:permission>", WRITE, {"reply": "once"}),
+    Row("post", _S + "/permission/<str:permission>/admins", WRITE),
     Row("post", _S + "/permissions/once", WRITE),
     Row("post", _S + "/question/<str:question>", WRITE, {"own0": "Red"}),
     Row("post", _S + "/restore", AT_REST),

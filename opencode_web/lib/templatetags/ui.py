@@ -48,15 +48,17 @@ def icon(name: str, *, label: str = "") -> SafeString:
 
 
 @register.simple_tag
-def whose_turn(state: str, text: str) -> SafeString | str:
+def whose_turn(state: str, text: str, *, for_admins: bool = False) -> SafeString | str:
     """The text of a state; one that waits for a person reads otherwise to who cannot answer.
 
     Fragments are rendered once for everybody, so the page shows the one of its role.
     """
     if state != "ask":
         return text
-    both = '<span data-needs="member">{}</span><span data-only="viewer">{}</span>'
-    return format_html(both, text, _("Waiting for a member"))
+    both = '<span data-needs="{}">{}</span><span data-only="{}">{}</span>'
+    if for_admins:
+        return format_html(both, "admin", text, "below-admin", _("Waiting for an admin"))
+    return format_html(both, "member", text, "viewer", _("Waiting for a member"))
 
 
 @register.filter

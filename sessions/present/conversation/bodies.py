@@ -112,7 +112,6 @@ class ShellBody:
     url: str
     exit: int | None
     live: bool
-    duration_s: float | None = None
     stop_url: str = ""
 
 

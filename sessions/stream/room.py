@@ -111,6 +111,7 @@ class Room(LiveRoom):
             self._inbox.put({"t": "line"})
 
     async def _follow_worker(self) -> None:
+        await self.ready
         while True:
             await self._worker.changed()
             self._inbox.put({"t": "line"})

@@ -24,32 +24,33 @@ class WorkerWatch:
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
         self._heard = asyncio.Event()
-        # Not known at first: a page can be made just before the lease is taken.
-        self._is_lost: bool | None = None
+        # Whether it is lost, and its token. Not known at first, nor which of them a page shows.
+        self._seen: tuple[bool, int] | None = None
 
     def hear(self) -> None:
         self._heard.set()
 
-    async def changed(self) -> bool:
-        """Wait until the worker is lost, or there is one again. Returns: whether it is lost."""
+    async def changed(self) -> None:
+        """Wait until the worker is lost, or another has the session."""
         while True:
             self._heard.clear()
-            left_s = await in_view_db(_lease_left_s, self._session_id)
-            if left_s is None:
+            run = await in_view_db(_held_run, self._session_id)
+            if run is None:
                 # No worker is needed before something comes.
-                self._is_lost = False
                 await self._heard.wait()
                 continue
-            before, self._is_lost = self._is_lost, left_s <= 0
-            if self._is_lost != before:
-                return self._is_lost
+            left_s = _left_s(run)
+            before, self._seen = self._seen, (left_s <= 0, run.token)
+            if self._seen != before:
+                return
             await asyncio.sleep(max(left_s + _GRACE_S, LOOK_S))
 
 
-def _lease_left_s(session_id: str) -> float | None:
+def _held_run(session_id: str) -> Run | None:
     """Returns: None while no worker has the session, and none has died with it."""
     works = Session.objects.filter(pk=session_id, state=State.BUSY, waits_for="")
-    run = Run.objects.filter(session__in=works).exclude(owner="").first()
-    if run is None:
-        return None
+    return Run.objects.filter(session__in=works).exclude(owner="").first()
+
+
+def _left_s(run: Run) -> float:
     return (run.lease_until - timezone.now()).total_seconds() if run.lease_until else 0

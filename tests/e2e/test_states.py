@@ -15,6 +15,21 @@ from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script
 
 pytestmark = in_chromium
+# A worker holds the session for so long, on a host that has none.
+_HELD = """
+from datetime import timedelta
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+from sessions.models import Project, Run, Session
+now = timezone.now()
+host = {host!r} or settings.HOST_NAME
+Project.objects.filter(sessions={session!r}).update(host=host)
+Session.objects.filter(pk={session!r}).update(state={state!r}, state_since=now)
+until = now + timedelta(seconds={for_s})
+run = Run.objects.filter(session={session!r})
+run.update(owner="worker@gone", lease_until=until, token=F("token") + 1)
+"""
 LONG = "seq -f 'line %g' 200"
 
 
@@ -67,6 +82,22 @@ def test_without_a_connection_the_state_is_the_last_known_one_and_nothing_moves(
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
     expect(status).not_to_contain_text("Last known", use_inner_text=True)
     page.locator("[data-stop]").click()
+
+
+def test_a_lost_worker_is_said_until_another_takes_the_session(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    server.run(_HELD.format(session=session, host="gone", state="busy", for_s=4))
+    try:
+        go(page, server, session)
+        status = page.locator(".status")
+        expect(status).to_contain_text("Worker lost, resuming")
+        assert status.locator(".state-run").count() == 0
+        server.run(_HELD.format(session=session, host="gone", state="busy", for_s=60))
+        expect(status).to_contain_text("Running")
+    finally:
+        server.run(_HELD.format(session=session, host="", state="idle", for_s=0))
 
 
 def test_the_changes_follow_what_changes_only_where_they_were_left_open(

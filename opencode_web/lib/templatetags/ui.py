@@ -214,5 +214,7 @@ def _with_links(text: str, mentions: Mapping[str, str]) -> SafeString:
 def _mention(name: str, url: str) -> SafeString:
     if not url:
         return format_html('<span class="prompt-mention">@{}</span>', name)
-    panel = format_html(' data-panel-tab="files"') if "panel=files" in url else ""
-    return format_html('<a class="prompt-mention" href="{}"{}>@{}</a>', url, panel, name)
+    link = '<a class="prompt-mention" href="{}">@{}</a>'
+    if "panel=files" in url:
+        link = '<a class="prompt-mention" href="{}" data-panel-tab="files">@{}</a>'
+    return format_html(link, url, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.template.defaultfilters import filesizeformat
@@ -61,6 +61,11 @@ class ToolRow:
     # The page of the sub-agent that the call has started.
     open_url: str = ""
     decisions: Sequence[Decision] = field(default_factory=list)
+
+    @property
+    def inner(self) -> ToolRow:
+        """The row inside of what has the link to its page."""
+        return replace(self, id=f"{self.id}-row", open_url="")
 
 
 def build_tool_row(

@@ -68,11 +68,11 @@ def admins(request: TeamRequest, session: str, permission: str) -> HttpResponse:
     asked, access = access_permission(authenticate_user(request.user), permission)
     require_shown(request, session, access, kind="Permission request", id=permission)
     ask_admins(access, asked)
-    if not request.htmx:
-        return redirect("sessions:session", request.team.slug, session)
     shown_on = session_of(request, session).session
     cards = load_cards(shown_on, load_waiting(shown_on))
     card = next((card for card in cards if card.id == permission), None)
+    if not request.htmx or card is None:
+        return done(request, shown_on)
     return render(request, "sessions/_permission.html", {"permission": card})
 
 

@@ -222,11 +222,8 @@ def _admins(request: PermissionRequest, place: Place) -> Admins:
     names = [row.user.display_name for row in people[: _MOST_NAMES + 1]]
     if len(names) > _MOST_NAMES:
         names[_MOST_NAMES:] = [_("another admin")]
-    return Admins(
-        get_text_list(names, _("or")),
-        asked_by(request),
-        place.url("ask_admins", permission=request.pk),
-    )
+    url = place.url("ask_admins", permission=request.pk)
+    return Admins(get_text_list(names), asked_by(request), url)
 
 
 def _choices(request: PermissionRequest) -> list[AlwaysChoice]:

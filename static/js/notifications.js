@@ -55,7 +55,7 @@ function look() {
 
 if (rail && kinds().size) {
   look();
-  new MutationObserver(look).observe(rail, { childList: true, subtree: true });
+  new MutationObserver(look).observe(rail, { childList: true, subtree: true, attributeFilter: ["data-asks-admins"] });
 }
 
 /** Ask this browser for leave, or play a sound, for the buttons of the settings page. */

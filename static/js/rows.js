@@ -52,8 +52,10 @@ export function goTo(turn) {
 new MutationObserver((changes) => {
   const outputs = new Set(changes.map(({ target }) => (target.closest ? target : target.parentElement)?.closest(".bash-output")));
   outputs.forEach((output) => output && !output.isRead && toEnd(output));
-  offerCopies();
-  if (left) changes.forEach(({ addedNodes }) => addedNodes.forEach((node) => node.matches?.("[data-turn]") && openAgain(node)));
+  // Text that grows brings no block of its own.
+  const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node.matches);
+  if (added.length) offerCopies();
+  if (left) added.forEach((node) => node.matches("[data-turn]") && openAgain(node));
 }).observe(log, { childList: true, characterData: true, subtree: true });
 
 const asked = document.getElementById(location.hash.slice(1) || log.dataset.at);

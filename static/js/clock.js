@@ -1,4 +1,4 @@
-// Times that move on: ages, running clocks, countdowns, and hours (and days) in the reader's zone.
+// Times that move on: ages, clocks, countdowns, and hours in the reader's zone.
 import { _ } from "./words.js";
 const TICK_MS = 1000;
 

@@ -161,6 +161,7 @@ _session: list[URLPattern] = [
     path("/retry", prompts.retry, name="retry_now"),
     path("/permissions/once", permissions.reply_all, name="reply_all"),
     path("/permission/<str:permission>", permissions.reply, name="reply"),
+    path("/permission/<str:permission>/admins", permissions.admins, name="ask_admins"),
     path("/question/<str:question>", questions.answer, name="answer"),
     path("/restore", history.restore, name="restore"),
     path("/file/revert", history.file_revert, name="file_revert"),

@@ -89,6 +89,7 @@ class AuditAction(StrEnum):
     PART_EDITED = "part.edited"
     PROMPT_ADMITTED = "prompt.admitted"
     PERMISSION_REPLIED = "permission.replied"
+    PERMISSION_ADMINS_ASKED = "permission.admins_asked"
     QUESTION_REPLIED = "question.replied"
     REPOSITORY_TRUSTED = "repository.trusted"
     REPOSITORY_TRUST_WITHDRAWN = "repository.trust_withdrawn"

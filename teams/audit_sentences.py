@@ -89,6 +89,9 @@ SENTENCES: dict[str, Promise] = {
     Did.SESSION_REVERTED: gettext_lazy("{who} rolled back the session {it}."),
     Did.SESSION_UNREVERTED: gettext_lazy("{who} restored the session {it} after a rollback."),
     Did.FILE_EDITED: gettext_lazy("{who} edited {file} in the session {it}."),
+    Did.PERMISSION_ADMINS_ASKED: gettext_lazy(
+        "{who} asked the admins about a request in the session {it}."
+    ),
     Did.FILE_STAGED: gettext_lazy("{who} staged {file} in the session {it}."),
     Did.FILE_UNSTAGED: gettext_lazy("{who} unstaged {file} in the session {it}."),
     Did.FILE_REVERTED: gettext_lazy("{who} rolled back {file} in the session {it}."),

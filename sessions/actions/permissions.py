@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 from django.db import transaction
@@ -12,9 +13,10 @@ from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.actions.requests import close_requests
 from sessions.config.cost_limit import PERMISSION
+from sessions.events.live import publish_row
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
-from sessions.models import PermissionRequest, Project, RuleScope, SavedRule, Session
+from sessions.models import AdminsAsked, PermissionRequest, Project, RuleScope, SavedRule, Session
 from sessions.rules.in_force import session_ruleset
 from sessions.tree import tree_of
 from sessions.wake import wake
@@ -103,6 +105,32 @@ def reply_permission(
             wake(one.pk, session.project)
     request.refresh_from_db()
     return request
+
+
+@transaction.atomic
+def ask_admins(access: SessionAccess, request: PermissionRequest) -> None:
+    """Tell the admins of the team that somebody waits for their answer. Only the first time counts.
+
+    Raises: Conflict as `reply_permission`; Invalid for a request that members can answer.
+    """
+    user = access.principal.user
+    session = lock_session(access.session.pk)
+    request = session.permissions.select_related("replied_by").get(pk=request.pk)
+    if request.status != Pending:
+        raise Conflict(_answered(request))
+    if request.permission != PERMISSION:
+        raise Invalid(_("You can answer this request yourself."))
+    asked = {"asked_by": user, "asked_at": timezone.now()}
+    if not AdminsAsked.objects.get_or_create(request=request, defaults=asked)[1]:
+        return
+    record(
+        AuditAction.PERMISSION_ADMINS_ASKED,
+        actor=user,
+        team=access.team.team,
+        target=session,
+        data={"request": request.pk},
+    )
+    transaction.on_commit(partial(publish_row, session))
 
 
 def _answered(request: PermissionRequest) -> str:

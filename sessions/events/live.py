@@ -151,6 +151,11 @@ def _begins_or_ends_call(session: Session, event: Event) -> bool:
     return part.get("type") == "tool" and isinstance(state, dict) and state["status"] != "pending"
 
 
+def publish_row(session: Session) -> None:
+    """Lists say something else of the session, after a commit without an event."""
+    _publish_to_rail(session.project.team_id, {"t": "session", "session": session.top_id})
+
+
 def publish_deleted(session: Session) -> None:
     """Tell everybody that the session is gone, after the commit that removed it."""
     _publish(session, {"t": "deleted", **_address(session), "info": session_to_wire(session)})

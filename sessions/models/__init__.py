@@ -16,7 +16,7 @@ from sessions.models.mcp_program import McpProgram
 from sessions.models.mcp_server import McpServer
 from sessions.models.mcp_sign_in import McpSignIn, McpSignInAttempt
 from sessions.models.message import Message, Part
-from sessions.models.permission import PermissionRequest, RuleScope, SavedRule
+from sessions.models.permission import AdminsAsked, PermissionRequest, RuleScope, SavedRule
 from sessions.models.pin import Pin
 from sessions.models.process import ServerProcess
 from sessions.models.project import Project
@@ -39,6 +39,7 @@ from sessions.models.trust import RepositoryTrust
 from sessions.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
+    "AdminsAsked",
     "Checkout",
     "Compaction",
     "ComparedSession",

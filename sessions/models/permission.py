@@ -50,6 +50,16 @@ class PermissionRequest(models.Model):
         ]
 
 
+class AdminsAsked(models.Model):
+    """Somebody who may not answer a request has asked those who may. Operational, not folded."""
+
+    request = models.OneToOneField(
+        PermissionRequest, models.CASCADE, primary_key=True, related_name="admins_asked"
+    )
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    asked_at = models.DateTimeField()
+
+
 class RuleScope(models.TextChoices):
     """How far an "always" answer reaches."""
 

@@ -28,6 +28,7 @@ from sessions.present.place import Place
 from sessions.present.pulls import PullLine
 from sessions.present.stored_text import outcome_of
 from sessions.queue_position import places_of
+from sessions.runner.log.lease import has_lost_worker
 from sessions.totals import Used, count_tokens
 from teams.models import User
 
@@ -59,6 +60,8 @@ class Header:
     # How many have failed; 0 when it does not wait for the next.
     attempt: int
     running: bool
+    # Members cannot answer what it waits for.
+    waits_for_admin: bool
     tokens: int
     cost: Decimal
     # Of that, what the sub-agents cost.
@@ -129,6 +132,8 @@ class Row:
     # In the line for a worker; 0 for who stands in none, or has only just come.
     place: int = 0
     pull: PullLine | None = None
+    # Somebody who may not answer has asked the admins to.
+    asks_admins: bool = False
 
 
 @dataclass(frozen=True)
@@ -191,6 +196,9 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
     line = places_of([session])
     look, text = look_of(session, asked=_is_asked_below(session), place=line.get(session.pk))
     place = Place.of(session)
+    is_lost = look == "run" and not session.waits_for and has_lost_worker(session.pk)
+    if is_lost:
+        look, text = "queue", _("Worker lost, resuming")
     if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
         text = outcome_of(session)
     is_own = session.parent_id is None
@@ -203,9 +211,10 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         state=look,
         state_text=_("Retrying in") if retries else text,
         attempt=session.attempt if retries else 0,
-        since=session.state_since if _is_timed(look, session) else None,
+        since=session.state_since if _is_timed(look, session) and not is_lost else None,
         until=session.wake_at if look == "run" else None,
         running=session.state != State.IDLE,
+        waits_for_admin=session.waits_for == WaitsFor.BUDGET,
         tokens=count_tokens(session.tokens) + below.tokens,
         cost=session.cost + below.cost,
         cost_below=below.cost,
@@ -279,6 +288,7 @@ def build_row(
     doing: str = "",
     viewer: User | None = None,
     pull: PullLine | None = None,
+    asks_admins: bool = False,
 ) -> Row:
     """`asked`: what waits for a person, in words; `place`: from `places_of`;
     `doing`: the call that runs; `viewer`: who it is for, None for everybody; `pull`: the newest
@@ -307,6 +317,7 @@ def build_row(
         menu_url=where.url("row_menu"),
         place=place or 0,
         pull=pull,
+        asks_admins=asks_admins,
     )
 
 

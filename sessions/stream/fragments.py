@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.template.loader import render_to_string
 
 from sessions.models import Session
+from sessions.present.changes.entries import Changed
 from sessions.present.changes.rollback import load_reverted
 from sessions.present.conversation.blocks import Block
 from sessions.present.conversation.docks import load_cards, load_queue
@@ -78,9 +79,10 @@ def render_queue(session: Session) -> str:
     return render_to_string("sessions/_queue.html", {"queue": load_queue(session)})
 
 
-def render_changes_mark(mark: str) -> str:
+def render_changes_mark(changed: Changed) -> str:
     """Says that the changes are others now, not which."""
-    return render_to_string("sessions/_changes_mark.html", {"mark": mark})
+    context = {"mark": changed.mark, "count": changed.count}
+    return render_to_string("sessions/_changes_mark.html", context)
 
 
 def render_count(name: str, count: int) -> str:

@@ -253,7 +253,7 @@ def _header_ops(session: Session) -> Ops:
 def _changes_ops(session: Session) -> Ops:
     # The pane is another for each person: who has it open fetches it when this mark changes.
     changed = Changed.of(session)
-    ops: Ops = [["#changes-mark", "outer", render_changes_mark(changed.mark)]]
+    ops: Ops = [["#changes-mark", "outer", render_changes_mark(changed)]]
     for name in ("changes-count", "changes-count-switch"):
         ops.append([f"#{name}", "outer", render_count(name, changed.count)])
     return ops

@@ -39,6 +39,7 @@ from sessions.stream.hub import Body, Overflow, Subscription, watch
 from sessions.stream.listener import Listener, encode
 from sessions.stream.queue_position import PlacesInLine
 from sessions.stream.rooms import LiveRoom, Rooms
+from sessions.stream.worker_watch import WorkerWatch
 
 P = ParamSpec("P")
 logger = logging.getLogger(__name__)
@@ -78,6 +79,7 @@ class Room(LiveRoom):
         # Texts that were met in the middle: browsers have less of them than the room knows.
         self._met: set[str] = set()
         self._line = PlacesInLine()
+        self._worker = WorkerWatch(session_id)
 
     async def attach(self, listener: Listener, *, after: int) -> None:
         """Bring a browser from its cursor to now; from then on it gets every frame."""
@@ -102,9 +104,16 @@ class Room(LiveRoom):
         async with asyncio.TaskGroup() as group:
             group.create_task(self._listen())
             group.create_task(self._follow_line())
+            group.create_task(self._follow_worker())
 
     async def _follow_line(self) -> None:
         while await self._line.moved():
+            self._inbox.put({"t": "line"})
+
+    async def _follow_worker(self) -> None:
+        await self.ready
+        while True:
+            await self._worker.changed()
             self._inbox.put({"t": "line"})
 
     async def _listen(self) -> None:
@@ -122,6 +131,7 @@ class Room(LiveRoom):
 
     async def _take(self, inbox: Subscription) -> None:
         bodies = await inbox.take()
+        self._worker.hear()
         async with self._rendering:
             if all(body["t"] in ("delta", "text due") for body in bodies):
                 await self._handle(bodies)

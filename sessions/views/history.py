@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import NotFound
-from sessions.access import SessionAccess
+from sessions.actions.drafts import MAX_CHARS, save_draft
 from sessions.actions.fork import fork_session
 from sessions.actions.history import delete_messages
 from sessions.actions.revert import (
@@ -19,10 +20,11 @@ from sessions.actions.revert import (
 from sessions.models import Session
 from sessions.present.changes.rollback import build_turn_menu
 from sessions.present.conversation.history import load_turns_of, next_message_id, render_context
-from sessions.present.conversation.turns import TurnRows, build_turn
+from sessions.present.conversation.turns import TurnRows, build_turn, prompt_text
 from sessions.present.frame.rail import load_rail
 from sessions.present.place import Place
 from sessions.present.sessions import build_header
+from sessions.views.drafts import kept_in_session
 from sessions.views.requests import done, rail_filter, session_of
 from teams.http import TeamRequest, go, team_view
 from teams.models import Role
@@ -69,7 +71,7 @@ def fork(request: TeamRequest, session: str) -> HttpResponse:
 def turn_fork(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     """A new session that goes on after this turn."""
     access = session_of(request, session, need=Role.MEMBER)
-    last = _message_ids(access, turn)[-1]
+    last = _message_ids(_turn_of(access.session, turn))[-1]
     fork = fork_session(access, before=next_message_id(access.session, last))
     return go(request, to=Place.of(fork).url("session"))
 
@@ -78,7 +80,11 @@ def turn_fork(request: TeamRequest, session: str, turn: str) -> HttpResponse:
 @team_view(need=Role.MEMBER)
 def turn_revert(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
-    revert_session(access, _message_ids(access, turn)[0])
+    rows = _turn_of(access.session, turn)
+    revert_session(access, _message_ids(rows)[0])
+    # The script of the page gives the text back, where there is one, without losing what is typed.
+    if not request.htmx and not kept_in_session(request.user, access.session).text:
+        save_draft(access, text=prompt_text(rows)[:MAX_CHARS], typed_at=timezone.now())
     return done(request, access.session)
 
 
@@ -86,7 +92,7 @@ def turn_revert(request: TeamRequest, session: str, turn: str) -> HttpResponse:
 @team_view(need=Role.MEMBER)
 def turn_delete(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
-    delete_messages(access, _message_ids(access, turn))
+    delete_messages(access, _message_ids(_turn_of(access.session, turn)))
     return done(request, access.session)
 
 
@@ -115,8 +121,7 @@ def file_undo(request: TeamRequest, session: str) -> HttpResponse:
     return done(request, access.session)
 
 
-def _message_ids(access: SessionAccess, turn_id: str) -> list[str]:
+def _message_ids(rows: TurnRows) -> list[str]:
     """Returns: the messages of the turn in order, its prompt first."""
-    rows = _turn_of(access.session, turn_id)
     prompt = [rows.prompt.pk] if rows.prompt else []
     return [*prompt, *(message.pk for message, _ in rows.answers)]

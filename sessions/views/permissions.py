@@ -11,9 +11,11 @@ from django.views.decorators.http import require_POST
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from sessions.access import access_permission
-from sessions.actions.permissions import reply_permission, revoke_rule
+from sessions.actions.permissions import ask_admins, reply_permission, revoke_rule
 from sessions.models import PermissionRequest, RuleScope, SavedRule
 from sessions.present.conversation.asks import can_go_together
+from sessions.present.conversation.docks import load_cards
+from sessions.present.conversation.history import load_waiting
 from sessions.present.pages.saved_rules import load_rules
 from sessions.present.projects import project_url
 from sessions.views.requests import (
@@ -57,6 +59,21 @@ def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
         return redirect("sessions:session", request.team.slug, session)
     context = {"permission": _answered(asked, request), "rejected": answer == "reject"}
     return render(request, "sessions/_answered.html", context)
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def admins(request: TeamRequest, session: str, permission: str) -> HttpResponse:
+    """Ask those who can answer, where the person cannot."""
+    asked, access = access_permission(authenticate_user(request.user), permission)
+    require_shown(request, session, access, kind="Permission request", id=permission)
+    ask_admins(access, asked)
+    shown_on = session_of(request, session).session
+    cards = load_cards(shown_on, load_waiting(shown_on))
+    card = next((card for card in cards if card.id == permission), None)
+    if not request.htmx or card is None:
+        return done(request, shown_on)
+    return render(request, "sessions/_permission.html", {"permission": card})
 
 
 def _scope(text: str) -> RuleScope:

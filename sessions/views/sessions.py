@@ -20,6 +20,7 @@ from sessions.present.conversation.history import (
     load_waiting,
     load_window,
     render_context,
+    turn_id_of,
     window_end,
 )
 from sessions.present.conversation.items import RenderContext
@@ -79,6 +80,7 @@ def session_page(
         "turns": window.turns,
         "earlier": _earlier(place, window),
         "later": _later(place, window),
+        "turn_at": turn_id_of(session, request.GET.get("at", "")),
         "permissions": load_cards(session, waiting),
         "reverted": load_reverted(session),
         "todos": load_todo_dock(session),

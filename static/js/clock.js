@@ -1,4 +1,4 @@
-// Times that move on: ages, running clocks, countdowns, and hours (and days) in the reader's zone.
+// Times that move on: ages, clocks, countdowns, and hours in the reader's zone.
 import { _ } from "./words.js";
 const TICK_MS = 1000;
 
@@ -24,7 +24,7 @@ function tick() {
   for (const node of document.querySelectorAll("time")) {
     const moment = new Date(node.dateTime);
     const age = (now - moment) / 1000;
-    if ("clock" in node.dataset) write(node, clock(age));
+    if ("clock" in node.dataset) document.body.dataset.lost ?? write(node, clock(age));
     else if ("countdown" in node.dataset) write(node, age < 0 ? clock(1 - age) : "");
     else if ("localTime" in node.dataset) {
       const day = node.dataset.localTime || undefined;

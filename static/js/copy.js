@@ -2,18 +2,26 @@
 import { announce, toast } from "./notify.js";
 import { _ } from "./words.js";
 
+// Lines of a file stand in a table beside their numbers.
+function textOf(node) {
+  // The fences of code in a message are hidden, and belong to it.
+  if (node.matches(".prompt-text")) return node.textContent;
+  const lines = [...node.querySelectorAll(".diff-code")];
+  return lines.length ? lines.map((line) => line.textContent).join("\n") : node.innerText;
+}
+
 async function copyText(node) {
   // The clipboard exists on https and localhost only.
-  if (navigator.clipboard) return navigator.clipboard.writeText(node.innerText);
+  if (navigator.clipboard) return navigator.clipboard.writeText(textOf(node));
   getSelection().selectAllChildren(node);
   if (!document.execCommand("copy")) throw new Error("refused");
   return getSelection().empty();
 }
 
-/** Copy what the button names, and show that it was copied. */
+/** Copy what the button names, or the block that it stands in, and show that it was copied. */
 export async function copy(button) {
   try {
-    await copyText(document.querySelector(button.dataset.copyFrom));
+    await copyText(button.dataset.copyFrom ? document.querySelector(button.dataset.copyFrom) : button.parentElement);
     button.dataset.copied = "";
     setTimeout(() => delete button.dataset.copied, 1500);
     announce(_("Copied."));

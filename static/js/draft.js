@@ -11,12 +11,12 @@ let timer = null;
 let unsaved = false;
 let saving = null;
 
-/** What this browser has kept: {text, at}. */
+/** What this browser has kept: {text, at, caret}. */
 function kept() {
   const raw = localStorage.getItem(key());
   try {
-    const { text, at } = JSON.parse(raw);
-    return { text: String(text), at: Number(at) };
+    const { text, at, caret } = JSON.parse(raw);
+    return { text: String(text), at: Number(at), caret };
   } catch {
     // As an older version of this page kept it.
     return { text: raw, at: 1 };
@@ -35,7 +35,15 @@ function post(text, keepalive = false) {
   request.then(() => saving === request && (saving = null));
 }
 
+/** Where somebody writes moves without a change of the text. */
+function keepCaret() {
+  const { value, selectionStart, selectionEnd } = prompt() ?? {};
+  const { text, at } = kept();
+  if (value && value === text) localStorage.setItem(key(), JSON.stringify({ text, at, caret: [selectionStart, selectionEnd] }));
+}
+
 function flush(leaving = false) {
+  if (leaving) keepCaret();
   clearTimeout(timer);
   timer = null;
   // A request that is under way ends with its page, unless it was made for that.
@@ -65,16 +73,21 @@ export function forget() {
   saving?.then(() => post(""));
 }
 
-/** Have this browser's draft in the field when it is newer. What was typed meanwhile comes after it. */
+/**
+ * Have this browser's draft in the field when it is newer. What was typed meanwhile comes after it.
+ * Returns: whether the caret is where it was.
+ */
 export function restore() {
   const field = prompt();
-  const { text, at } = kept();
+  const { text, at, caret } = kept();
   if (!text) return;
-  if (at < Number(form().dataset.typed)) return localStorage.removeItem(key());
-  if (field.value === text) return;
-  const early = field.value === field.defaultValue ? "" : field.value;
-  field.value = text + early;
+  if (at < Number(form().dataset.typed)) return void localStorage.removeItem(key());
+  const early = [text, field.defaultValue].includes(field.value) ? "" : field.value;
+  if (field.value !== text) field.value = text + early;
   if (early) keep();
+  if (early || !caret) return;
+  field.setSelectionRange(...caret);
+  return true;
 }
 
 addEventListener("pagehide", () => flush(true));

@@ -57,7 +57,7 @@ function show(index) {
     return;
   }
   const place = placeOf(hit);
-  for (let fold = place.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  for (let fold = place.querySelector(":scope > details") ?? place.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   const ranges = rangesIn(place);
   mark(ranges);
   (ranges[0]?.startContainer.parentElement ?? place).scrollIntoView({ block: "center" });

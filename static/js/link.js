@@ -64,6 +64,8 @@ function watchSession(now) {
 
 function say(state) {
   chip.hidden = false;
+  // What the page says of work is what was known last: style sheets and clocks ask for this.
+  body.toggleAttribute("data-lost", state === "retry" || state === "off");
   if (chip.dataset.state === state) return;
   chip.dataset.state = state;
   chip.textContent = words(`chip-${state}`);

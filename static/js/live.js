@@ -1,5 +1,5 @@
-// The server's frames, applied in order from the cursor that the page was made at; whenever the
-// line has broken the server goes on from there.
+// The server's frames, in order from the cursor that the page was made at. After a break of the
+// line the server goes on from there.
 import { announce } from "./notify.js";
 import { closeBlocks, flushText, growText } from "./stream.js";
 import { later, noteNew, prune, showEnd } from "./window.js";

@@ -41,9 +41,12 @@ async function tell(row, what) {
 
 function look() {
   for (const row of rail.querySelectorAll("[data-session-row]")) {
-    const [before, now] = [states.get(row.href), stateOf(row)];
-    states.set(row.href, now);
-    if (before === undefined || before === now || !document.hidden) continue;
+    const now = stateOf(row);
+    // A member who cannot answer has asked those who can: that is news of its own to them.
+    const isForAdmins = "asksAdmins" in row.dataset && /admin|owner/.test(document.body.dataset.role);
+    const [before, seen] = [states.get(row.href), isForAdmins ? "ask-admins" : now];
+    states.set(row.href, seen);
+    if (before === undefined || before === seen || !document.hidden) continue;
     if (now === "ask" ? document.body.dataset.role === "viewer" : !["run", "queue"].includes(before)) continue;
     if (kinds().has(KINDS[now])) tell(row, { ask: _("Needs you"), done: _("Done"), fail: _("Failed") }[now]);
     if (kinds().has(`sound-${KINDS[now]}`)) chime(KINDS[now]);
@@ -52,7 +55,7 @@ function look() {
 
 if (rail && kinds().size) {
   look();
-  new MutationObserver(look).observe(rail, { childList: true, subtree: true });
+  new MutationObserver(look).observe(rail, { childList: true, subtree: true, attributeFilter: ["data-asks-admins"] });
 }
 
 /** Ask this browser for leave, or play a sound, for the buttons of the settings page. */

@@ -39,6 +39,7 @@ async function fill(name) {
 
 function show(name, { focus = false } = {}) {
   const open = Boolean(name);
+  delete workspace.dataset.awaitsChanges;
   workspace.dataset.panel = open ? "open" : "closed";
   if (open) workspace.dataset.tab = name;
   mark();
@@ -110,9 +111,30 @@ new MutationObserver((changes) => {
   }, RELOAD_MS);
 }).observe(document.getElementById("session-header"), { subtree: true, childList: true, characterData: true });
 
-new MutationObserver(async () => {
+// Changes that were left open close when the last one is gone, and open with the next: never what its
+// person has closed, and nothing moves under somebody who reads.
+const isReading = () => !getSelection().isCollapsed || !document.querySelector("[data-jump]").hidden;
+const isInUse = () => overlay.matches || "full" in workspace.dataset || document.getElementById("panel").matches(":hover, :focus-within");
+
+function followChanges(hasChanges, address = "") {
+  const { dataset } = workspace;
+  if (hasChanges && "awaitsChanges" in dataset && !overlay.matches && !isReading()) {
+    delete dataset.awaitsChanges;
+    Object.assign(dataset, { panel: "kept", tab: "changes" });
+    fill("changes");
+  } else if (!hasChanges && isOpen() && dataset.tab === "changes" && !isInUse() && !/source=(uncommitted|branch)/.test(address)) {
+    Object.assign(dataset, { panel: "closed", awaitsChanges: "" });
+    const url = new URL(location.href);
+    url.searchParams.delete("panel");
+    history.replaceState(history.state, "", url);
+  } else return;
+  mark();
+}
+
+new MutationObserver(async ([{ target }]) => {
   const view = viewOf("changes");
   const address = view.querySelector("[data-address]")?.dataset.address;
+  followChanges(Number(target.dataset.count) > 0, address);
   if (!address) return;
   if (isOpen() && workspace.dataset.tab === "changes") (await import("./review.js")).refresh();
   else view.dataset.src = address;

@@ -2,6 +2,7 @@
 // a turn at once, thinking folded or not, and the search in it.
 import { bind } from "./keys.js";
 import "./queue.js";
+import { goTo } from "./rows.js";
 import { save } from "./taste.js";
 
 const EDGE_PX = 48;
@@ -38,13 +39,7 @@ log.addEventListener("scroll", () => {
     showPrompt();
   });
 }, { passive: true });
-head.addEventListener("click", () => show(read));
-
-function show(turn) {
-  turn.tabIndex = -1;
-  turn.scrollIntoView({ block: "start" });
-  turn.focus({ preventScroll: true });
-}
+head.addEventListener("click", () => goTo(read));
 
 /** To the turn before (-1) or after (1); within a long one first to its beginning. */
 function step(by) {
@@ -52,7 +47,7 @@ function step(by) {
   const here = all.indexOf(current());
   const isWithin = here >= 0 && all[here].getBoundingClientRect().top < top() - EDGE_PX;
   const next = all[by < 0 && isWithin ? here : here + by];
-  if (next) show(next);
+  if (next) goTo(next);
   else if (by > 0) log.scrollTop = log.scrollHeight;
 }
 

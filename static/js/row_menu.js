@@ -8,6 +8,8 @@ document.body.append(dialog);
 const isWide = matchMedia("(min-width: 760px)");
 const GAP = 8;
 let opener = null;
+// The message of a turn that is being rolled back.
+let said = "";
 
 function place(link) {
   dialog.removeAttribute("style");
@@ -45,6 +47,19 @@ dialog.addEventListener("toggle", ({ target }) => {
   target.querySelector("input:not([type=hidden]), button")?.focus();
 }, true);
 dialog.addEventListener("click", (event) => (event.target === dialog || event.target.closest("a")) && dialog.close());
+// Before the frames come that take it from the page.
+dialog.addEventListener("submit", ({ target }) => {
+  said = target.matches("[data-roll-back]") ? document.getElementById(target.dataset.rollBack)?.textContent.trim() : "";
+}, true);
+
+/** What was rolled back can be said otherwise: an empty message field has it again. */
+function giveBack(text) {
+  const field = document.querySelector("[data-prompt]");
+  if (!text || !field || field.value || field.disabled) return;
+  field.value = text;
+  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  setTimeout(() => field.focus());
+}
 dialog.addEventListener("close", () => {
   dialog.replaceChildren();
   // The row may have been drawn again since.
@@ -54,5 +69,6 @@ dialog.addEventListener("close", () => {
 dialog.addEventListener("htmx:after:request", ({ detail }) => {
   if (!detail.ctx.response || detail.ctx.response.status >= 400) return;
   dialog.close();
+  giveBack(said);
   refreshNow();
 });

@@ -51,9 +51,9 @@ export function showEnd() {
 }
 
 if (log) {
-  // Only from now on may its beginning be in view: that has earlier turns brought.
+  // Only from now on may its beginning be in view: it brings earlier turns.
   log.dataset.ready = "";
-  const target = document.getElementById(location.hash.slice(1));
+  const target = document.getElementById(location.hash.slice(1) || log.dataset.at);
   if (target) {
     follow(false);
     target.scrollIntoView();

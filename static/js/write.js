@@ -81,10 +81,10 @@ export function arm(isArmed) {
 const field = prompt();
 if (field) {
   const early = field.value !== field.defaultValue;
-  restore();
+  const isPlaced = restore();
   if (early) typed(field);
   // Who goes on with a draft writes behind it.
-  if (!field.selectionEnd) field.setSelectionRange(field.value.length, field.value.length);
+  if (!isPlaced && !field.selectionEnd) field.setSelectionRange(field.value.length, field.value.length);
   grow(field);
   takeUp();
 }

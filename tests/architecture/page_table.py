@@ -242,6 +242,8 @@ PAGES = [
     Row("post", _S + "/resume", WRITE),
     Row("post", _S + "/retry", WRITE),
     Row("post", _S + "/permission/<str:permission>", WRITE, {"reply": "once"}),
+    # Members can answer this one themselves.
+    Row("post", _S + "/permission/<str:permission>/admins", (400, 400, 400, 403, 404, 302)),
     Row("post", _S + "/permissions/once", WRITE),
     Row("post", _S + "/question/<str:question>", WRITE, {"own0": "Red"}),
     Row("post", _S + "/restore", AT_REST),

@@ -24,7 +24,7 @@ STANDS_FOR = {
     "read": f"get (t/<slug:team>/|{_SET}(config|permissions|network)|{_S[:-1]}|{_P}(|network))",
     "work": f"(get|post) (t/<slug:team>/(choices|draft|start)|{_P}(mentions|mcp/s/.+/again)"
     f"|{_S}(prompt|queue/<str:prompt>/move|compact|(compare/)?stop|resume|retry|part/.+/stop))",
-    "answer": f"post ({_S}((permission|question)/<str:\\w+>|permissions/once)"
+    "answer": f"post ({_S}((permission|question)/<str:\\w+>(/admins)?|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:rule>/revoke)",
     "sessions": f"(get|post) {_S}(rename|archive|delete|compare/keep)",
     "files": f"(get|post) {_S}files/edit",

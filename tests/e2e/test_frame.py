@@ -155,6 +155,10 @@ def test_fr_01_a_long_session_is_gone_through_by_turns_and_searched_to_its_begin
     # The end of a long answer is in view, and above it what it answers.
     head = page.locator("[data-turn-now]")
     expect(head).to_contain_text("ada: prompt 33")
+    above, log = head.bounding_box(), page.locator("[data-log]").bounding_box()
+    assert above is not None
+    assert log is not None
+    assert (above["x"], above["y"]) == (log["x"], log["y"])
     page.keyboard.press("Alt+ArrowUp")
     expect(turns.last).to_be_focused()
     expect(head).to_be_hidden()

@@ -131,7 +131,7 @@ def test_a_request_of_a_sub_agent_is_answered_where_people_look(begin: Begin, pa
     expect(page.locator(".status")).to_contain_text("Waiting for you")
 
     # There and back, by links that say where they lead.
-    page.get_by_role("link", name="Watch the sub-agent").click()
+    page.get_by_role("link", name="Open the sub-agent's session").click()
     page.wait_for_url(re.compile(f"{session}/sub/"))
     expect(page.locator("#prompt")).to_have_count(0)
     expect(page.locator("details[data-tool=write]")).to_have_count(1)

@@ -178,5 +178,15 @@ def test_fenced_code_is_shown_as_code_and_keeps_what_was_typed(subtests: pytest.
             assert ui.fenced(text) == html
 
 
+def test_what_a_text_names_is_a_link_and_code_is_not() -> None:
+    mentions = {"a.py": "/s?panel=files&file=a.py", "a": "", "<x>": "/x"}
+    html = ui.fenced("@a.py, b@a.py `@a` @a/b @a\n```\n@a.py\n```\n@<x>", mentions)
+    link = '<a class="prompt-mention" href="{}"{}>@{}</a>'
+    file = link.format("/s?panel=files&amp;file=a.py", ' data-panel-tab="files"', "a.py")
+    name = '<span class="prompt-mention">@a</span>'
+    rest = link.format("/x", "", "&lt;x&gt;")
+    assert html == f"{file}, b@a.py `@a` @a/b {name}\n{code('@a.py' + chr(10))}{rest}"
+
+
 def test_people_who_came_one_after_the_other_have_different_colours() -> None:
     assert len({ui.hue(person) for person in range(100, 107)}) == 7

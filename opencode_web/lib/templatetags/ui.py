@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -47,15 +48,17 @@ def icon(name: str, *, label: str = "") -> SafeString:
 
 
 @register.simple_tag
-def whose_turn(state: str, text: str) -> SafeString | str:
+def whose_turn(state: str, text: str, *, for_admins: bool = False) -> SafeString | str:
     """The text of a state; one that waits for a person reads otherwise to who cannot answer.
 
     Fragments are rendered once for everybody, so the page shows the one of its role.
     """
     if state != "ask":
         return text
-    both = '<span data-needs="member">{}</span><span data-only="viewer">{}</span>'
-    return format_html(both, text, _("Waiting for a member"))
+    both = '<span data-needs="{}">{}</span><span data-only="{}">{}</span>'
+    if for_admins:
+        return format_html(both, "admin", text, "below-admin", _("Waiting for an admin"))
+    return format_html(both, "member", text, "viewer", _("Waiting for a member"))
 
 
 @register.filter
@@ -180,13 +183,38 @@ def hue(person: int) -> int:
 
 
 @register.filter
-def fenced(text: str) -> SafeString:
-    """Typed text with its fenced code as code. The fences stay, hidden: what is copied is whole."""
+def fenced(text: str, mentions: Mapping[str, str] | None = None) -> SafeString:
+    """Typed text with its fenced code as code. The fences stay, hidden: what is copied is whole.
+
+    `mentions`: the address of each name that stands after an `@`; empty for one without a page.
+    """
+    mentions = mentions or {}
     html = '{}<span hidden>{}</span><code class="prompt-code">{}</code><span hidden>{}</span>'
     pieces = []
     end = 0
     for found in _FENCED.finditer(text):
         fence, info, code, close = found.groups()
-        pieces.append((text[end : found.start()], fence + info, code, close))
+        before = _with_links(text[end : found.start()], mentions)
+        pieces.append((before, fence + info, code, close))
         end = found.end()
-    return format_html_join("", html, pieces) + conditional_escape(text[end:])
+    return format_html_join("", html, pieces) + _with_links(text[end:], mentions)
+
+
+def _with_links(text: str, mentions: Mapping[str, str]) -> SafeString:
+    if not mentions:
+        return conditional_escape(text)
+    names = "|".join(re.escape(name) for name in sorted(mentions, key=len, reverse=True))
+    pieces = re.split(rf"(?<![\w`])@({names})(?![\w/])", text)
+    words = [conditional_escape(pieces[0])]
+    for name, rest in zip(pieces[1::2], pieces[2::2], strict=True):
+        words += [_mention(name, mentions[name]), conditional_escape(rest)]
+    return format_html_join("", "{}", ((word,) for word in words))
+
+
+def _mention(name: str, url: str) -> SafeString:
+    if not url:
+        return format_html('<span class="prompt-mention">@{}</span>', name)
+    link = '<a class="prompt-mention" href="{}">@{}</a>'
+    if "panel=files" in url:
+        link = '<a class="prompt-mention" href="{}" data-panel-tab="files">@{}</a>'
+    return format_html(link, url, name)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
@@ -16,14 +17,17 @@ from opencode_web.lib.json import JsonObject, object_of, text_of
 from opencode_web.lib.templatetags.ui import money
 from sessions.config.cost_limit import PERMISSION
 from sessions.events.stored import StoredTool
-from sessions.models import PermissionRequest
+from sessions.models import AdminsAsked, PermissionRequest
 from sessions.present.changes.patches import patch_lines, patched_files
 from sessions.present.data import first_line, server_tool
 from sessions.present.place import Place
+from teams.access import roles_with
+from teams.models import Membership, Role
 from tools.permissions.rules import say_source
 
 _DIFF_ROWS = 200
 _MAX_ROW_CHARS = 160
+_MOST_NAMES = 3
 _ACTS = {
     "edit": gettext_noop("Allow editing"),
     "read": gettext_noop("Allow reading"),
@@ -54,6 +58,15 @@ class Together:
 
 
 @dataclass(frozen=True)
+class Admins:
+    """Who can answer what members cannot: their names in one text. `asked_by` has asked them."""
+
+    names: str
+    asked_by: str
+    ask_url: str
+
+
+@dataclass(frozen=True)
 class PermissionCard:
     id: str
     title: str
@@ -78,6 +91,7 @@ class PermissionCard:
     until: datetime | None
     # Asks for more cost: who may allow it differs, and there is nobody to tell something.
     is_budget: bool
+    admins: Admins | None
     # All that can be allowed at once, with this one first; empty on the other cards.
     together: list[Together]
     together_url: str
@@ -123,9 +137,11 @@ def permission_summary(request: PermissionRequest) -> str:
             "what": first_line(_command(request.metadata) or "shell", 80)
         }
     if request.permission == PERMISSION:
-        return _("Cost limit: {spent} of {limit}").format(
+        said = _("Cost limit: {spent} of {limit}").format(
             spent=_amounts(request)[0], limit=_amounts(request)[1]
         )
+        name = asked_by(request)
+        return _("{name} asks the admins · {what}").format(name=name, what=said) if name else said
     if named := server_tool(request.metadata):
         return _("Permission: %(what)s") % {"what": named}
     what = first_line(", ".join(str(pattern) for pattern in request.patterns), 60)
@@ -192,9 +208,29 @@ def build_card(
         reply_url=place.url("reply", permission=request.pk),
         until=request.expires_at,
         is_budget=request.permission == PERMISSION,
+        admins=_admins(request, place) if request.permission == PERMISSION else None,
         together=list(together),
         together_url=place.url("reply_all"),
     )
+
+
+def asked_by(request: PermissionRequest) -> str:
+    """Returns: who has asked the admins to answer, or nothing."""
+    try:
+        person = request.admins_asked.asked_by
+    except AdminsAsked.DoesNotExist:
+        return ""
+    return person.display_name if person else _("Someone")
+
+
+def _admins(request: PermissionRequest, place: Place) -> Admins:
+    rows = Membership.objects.filter(team__slug=place.team, role__in=roles_with(Role.ADMIN))
+    people = rows.filter(user__is_active=True).select_related("user").order_by("created_at", "pk")
+    names = [row.user.display_name for row in people[: _MOST_NAMES + 1]]
+    if len(names) > _MOST_NAMES:
+        names[_MOST_NAMES:] = [_("another admin")]
+    url = place.url("ask_admins", permission=request.pk)
+    return Admins(get_text_list(names), asked_by(request), url)
 
 
 def _choices(request: PermissionRequest) -> list[AlwaysChoice]:

@@ -112,19 +112,17 @@ class ShellBody:
     url: str
     exit: int | None
     live: bool
-    duration_s: float | None = None
     stop_url: str = ""
 
 
 @dataclass(frozen=True)
 class ReportBody:
-    """`url` is the page of the sub-agent's session. `latest` and `stop_url`: while it works."""
+    """`latest` and `stop_url`: while it works."""
 
     task: str
     report: SafeString
     error: str
     live: bool
-    url: str
     latest: str = ""
     stop_url: str = ""
 
@@ -222,9 +220,7 @@ def pictures_of(state: StoredState, place: Place, part_id: str) -> list[Picture]
     return found
 
 
-def report_body(
-    state: StoredState, *, url: str, latest: str = "", stop_url: str = ""
-) -> ReportBody:
+def report_body(state: StoredState, *, latest: str = "", stop_url: str = "") -> ReportBody:
     """What a sub-agent was asked for, and what it reported."""
     found = _REPORT.search(state.get("output", ""))
     return ReportBody(
@@ -232,7 +228,6 @@ def report_body(
         report=render_markdown(found[1]) if found else SafeString(""),
         error=state.get("error", ""),
         live=state["status"] in ("pending", "running"),
-        url=url,
         latest=latest,
         stop_url=stop_url,
     )

@@ -105,6 +105,12 @@ def window_end(session: Session, message_id: str) -> int | None:
     return later.values_list("seq", flat=True)[_AFTER : _AFTER + 1].first()
 
 
+def turn_id_of(session: Session, message_id: str) -> str:
+    """Returns: the turn that a message is in; empty for one that is not there."""
+    turns = load_turns_of(session, [message_id]) if message_id else []
+    return turns[0][0].id if turns else ""
+
+
 def load_turns_of(session: Session, message_ids: Collection[str]) -> list[tuple[TurnRows, bool]]:
     """Returns: the turns that contain the messages, and for each whether it is the newest."""
     wanted = Message.objects.visible(session).filter(pk__in=message_ids)

@@ -190,7 +190,7 @@ def build_item(part: StoredPart, context: RenderContext) -> Item | None:
                 below=context.below,
                 author=context.author,
             )
-            return _item("tool", part_id, row=row)
+            return _item("subagent" if row.open_url else "tool", part_id, row=row)
         case "retry":
             return _item("retry", part_id, part=_retry(part, context.place))
     return None

@@ -8,7 +8,6 @@ from opencode_web.lib.ansi import lines_to_html, to_plain_lines
 from opencode_web.lib.json import number_of, text_of
 from sessions.events.stored import StoredState
 from sessions.present.conversation.bodies import ShellBody
-from sessions.present.data import duration_of
 from sessions.present.place import Place
 
 SHELL_LINES = 40
@@ -34,7 +33,6 @@ def shell_body(
         url=url,
         exit=number_of(metadata, "exit"),
         live=state["status"] in ("pending", "running"),
-        duration_s=duration_of(state.get("time")),
         stop_url=stop_url,
     )
 

@@ -27,6 +27,8 @@ class Looks:
     template: str = ""
     body: Body | None = None
     open: bool = False
+    # The page of the session that it has started.
+    open_url: str = ""
     tail: str = ""
     # Why it could not even be called.
     refused: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.template.defaultfilters import filesizeformat
@@ -58,7 +58,14 @@ class ToolRow:
     body_template: str = ""
     body: Body | None = None
     open: bool = False
+    # The page of the sub-agent that the call has started.
+    open_url: str = ""
     decisions: Sequence[Decision] = field(default_factory=list)
+
+    @property
+    def inner(self) -> ToolRow:
+        """The row inside of what has the link to its page."""
+        return replace(self, id=f"{self.id}-row", open_url="")
 
 
 def build_tool_row(
@@ -114,6 +121,7 @@ def build_tool_row(
         body_template=looks.template if looks.body else "",
         body=looks.body,
         open=looks.open,
+        open_url=looks.open_url,
         tail=looks.tail,
         decisions=[decision for decision in decisions if decision.said],
     )
@@ -187,12 +195,11 @@ def _task(call: Call) -> Looks:
     done = call.below(child)
     body = report_body(
         call.state,
-        url=call.place.sub_url(child),
         latest=done.latest if done else "",
         stop_url=done.stop_url if done else "",
     )
-    numbers = work_of(agent, done)
-    return Looks(_("Task"), title, numbers, template=_TASK, body=body, open=live)
+    numbers, url = work_of(agent, done), call.place.sub_url(child)
+    return Looks(_("Task"), title, numbers, template=_TASK, body=body, open=live, open_url=url)
 
 
 def _fetch(call: Call) -> Looks:

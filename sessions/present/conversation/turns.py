@@ -6,17 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from urllib.parse import unquote, urlsplit
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.ids import is_id
 from sessions.changes.turn_diffs import counts_of
+from sessions.commands.template import mentions
 from sessions.events.stored import StoredAnswer, StoredFile, StoredPrompt
 from sessions.files import PICTURES
 from sessions.models import Message, Part
 from sessions.present.conversation.decisions import Decisions, waited_s
 from sessions.present.conversation.items import Item, RenderContext, build_items
 from sessions.present.data import moment_of
+from sessions.present.place import Place
 
 # Of the text of one prompt.
 MAX_SHOWN_CHARS = 400_000
@@ -88,6 +92,8 @@ class Turn:
     goes_on: bool = False
     # The page at this turn, wherever it stands in the conversation.
     url: str = ""
+    # Of what the text names by `@`: its address, or nothing where there is no page of it.
+    mentions: dict[str, str] = field(default_factory=dict)
 
 
 def split_turns(
@@ -122,12 +128,7 @@ def _bounded(text: str) -> str:
 
 def build_turn(rows: TurnRows, context: RenderContext, *, running: bool) -> Turn:
     """`running`: it is the newest turn of a session that is not idle."""
-    prompt = rows.prompt
-    texts = [
-        part.data["prompt" if part.type == "subtask" else "text"]
-        for part in rows.prompt_parts
-        if part.type == "subtask" or (part.type == "text" and not part.data.get("synthetic"))
-    ]
+    prompt, text = rows.prompt, prompt_text(rows)
     files = [_attachment(part, context) for part in rows.prompt_parts if part.type == "file"]
     info: StoredPrompt | None = prompt.data if prompt else None
     author = prompt.author.display_name if prompt and prompt.author else ""
@@ -137,14 +138,37 @@ def build_turn(rows: TurnRows, context: RenderContext, *, running: bool) -> Turn
         seq=prompt.seq if prompt else 0,
         author=_author(prompt),
         time=moment_of(info["time"]["created"]) if info else None,
-        text=_bounded("\n\n".join(texts)),
+        text=_bounded(text),
         files=files,
         items=build_items(rows.answers, context),
         footer=None if running else _footer(rows, context),
         divider=_divider(rows),
-        goes_on=bool(rows.prompt_parts) and not (texts or files),
+        goes_on=bool(rows.prompt_parts) and not (text or files),
         url=context.place.message_url(prompt.pk, turn=rows.id) if prompt else "",
+        mentions=_mentions(text, rows.prompt_parts, context.place),
     )
+
+
+def prompt_text(rows: TurnRows) -> str:
+    """What was typed, without what stands for files."""
+    return "\n\n".join(
+        part.data["prompt" if part.type == "subtask" else "text"]
+        for part in rows.prompt_parts
+        if part.type == "subtask" or (part.type == "text" and not part.data.get("synthetic"))
+    )
+
+
+def _mentions(text: str, parts: Iterable[Part], place: Place) -> dict[str, str]:
+    found = dict[str, str]()
+    if "@" not in text:
+        return found
+    for part in parts:
+        name = part.data.get("filename", "")
+        if part.type == "file" and name and part.data["url"].startswith("file:"):
+            found[name] = place.file_url(place.short(unquote(urlsplit(part.data["url"]).path)))
+        elif part.type == "agent":
+            found[part.data["name"]] = ""
+    return found | {name: place.url_of(name) for name in mentions(text) if is_id(name, "ses")}
 
 
 def _attachment(part: Part, context: RenderContext) -> Attachment:

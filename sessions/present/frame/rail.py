@@ -21,7 +21,7 @@ from sessions.models import (
     State,
     WaitsFor,
 )
-from sessions.present.conversation.asks import permission_summary
+from sessions.present.conversation.asks import asked_by, permission_summary
 from sessions.present.conversation.questions import question_summary
 from sessions.present.conversation.running_calls import calls_at_work
 from sessions.present.projects import labels_of
@@ -173,17 +173,18 @@ def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]
         if session.state == State.WAITING or session.waits_for == WaitsFor.CHILDREN
     ]
     asked: dict[str, str] = {}
+    for_admins = set[str]()
     if ids:
         # What a sub-agent asks is answered at its root.
         tree = Q(session__in=ids) | Q(session__root__in=ids)
         permissions = PermissionRequest.objects.filter(
             tree, status=PermissionRequest.Status.PENDING
-        )
+        ).select_related("session", "admins_asked__asked_by")
         questions = QuestionRequest.objects.filter(tree, status=QuestionRequest.Status.PENDING)
         found: list[tuple[datetime, str, str]] = [
-            (row.created_at, _root_of(row), permission_summary(row))
-            for row in permissions.select_related("session")
+            (row.created_at, _root_of(row), permission_summary(row)) for row in permissions
         ]
+        for_admins = {_root_of(row) for row in permissions if asked_by(row)}
         found += [
             (row.created_at, _root_of(row), question_summary(row))
             for row in questions.select_related("session")
@@ -202,6 +203,7 @@ def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]
             doing=doing.get(session.pk, ""),
             viewer=viewer,
             pull=pulls.get(session.pk),
+            asks_admins=session.pk in for_admins,
         )
         for session in sessions
     ]

@@ -54,6 +54,8 @@ class Panel:
     thinking: bool
     # The changes have the whole window.
     is_full: bool
+    # They were left open, and there are none now: the first one opens them.
+    awaits_changes: bool
 
 
 def build_panel(
@@ -65,7 +67,8 @@ def build_panel(
     """
     taste = object_of(tastes, TASTE)
     width, kept = number_of(taste, "width"), text_of(taste, "shown")
-    if kept == Pane.CHANGES and not has_changes:
+    awaits_changes = not asked and kept == Pane.CHANGES and not has_changes
+    if awaits_changes:
         kept = ""
     base = place.url("session")
     shown = asked or kept
@@ -90,4 +93,5 @@ def build_panel(
         close_url=f"{base}?panel=none",
         thinking=taste.get("thinking") is True,
         is_full=is_full and asked == Pane.CHANGES,
+        awaits_changes=awaits_changes,
     )

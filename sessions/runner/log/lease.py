@@ -95,6 +95,11 @@ def renew_lease(lease: Lease) -> bool | None:
     return mine.exclude(stop_requested_at=None).exists()
 
 
+def has_lost_worker(session_id: str) -> bool:
+    """Whether the last owner has died with the lease, and nobody has taken it since."""
+    return _free_run(session_id).exclude(owner="").exists()
+
+
 def release_lease(lease: Lease) -> None:
     """Give the lease back, in the transaction that writes the last event where there is one.
 

@@ -52,7 +52,7 @@ def test_a_command_that_somebody_stopped_says_who_and_keeps_its_output() -> None
     assert '<span class="tool-error">Stopped by Bob &lt;i&gt;</span>' in html
     assert "half" in html
     assert 'in <span class="mono">src</span>' in html
-    assert '<span class="count">12 s</span>' in html
+    assert '<span class="tool-time meta">12 s</span>' in html
 
 
 def test_a_fetched_page_says_what_came_and_leads_there() -> None:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from django.test import Client
 
 from sessions.events.types import SessionStatus
-from sessions.models import Session
+from sessions.models import KeptDraft, Session
 from teams.models import User
 from tests.sessions.story import Story, tell_whole_turn, write
 
@@ -56,6 +57,26 @@ def test_a_turn_is_rolled_back_and_restored_by_forms(
     page = client.get(_url(session)).content.decode()
     assert "rolled back" not in page
     assert f"turn-{turns[1].prompt_id}" in page
+
+
+def test_without_scripts_an_empty_message_field_has_the_text_that_was_rolled_back(
+    client: Client, session: Session, alice: User, turns: list[Story]
+) -> None:
+    for turn, text in ((turns[1], "two"), (turns[0], "two")):
+        # What is typed already is not overwritten.
+        client.post(_url(session, f"/turn/{turn.prompt_id}/revert"))
+        assert KeptDraft.objects.get(user=alice, session=session).text == text
+    page = client.get(_url(session)).content.decode()
+    assert re.search(r"<textarea[^>]*>two</textarea>", page)
+
+
+def test_an_address_with_a_message_names_its_turn(
+    client: Client, session: Session, turns: list[Story]
+) -> None:
+    for message in (turns[0].prompt_id, turns[0].message_id):
+        page = client.get(_url(session, f"?at={message}")).content.decode()
+        assert f'data-at="turn-{turns[0].prompt_id}"' in page
+    assert "data-at=" not in client.get(_url(session, "?at=msg_unknown")).content.decode()
 
 
 def test_a_turn_is_deleted_with_its_answers(

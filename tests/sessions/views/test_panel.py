@@ -75,9 +75,12 @@ def test_the_changes_open_by_themselves_only_where_there_are_any(
 ) -> None:
     save(client, session, shown="changes")
     assert 'data-panel="closed"' in get()
+    assert "data-awaits-changes" in get()
+    assert "data-awaits-changes" not in get("?panel=none")
     assert 'data-panel="open" data-tab="changes"' in get("?panel=changes")
     Session.objects.filter(pk=session.pk).update(summary={"files": 1})
     assert 'data-panel="kept" data-tab="changes"' in get()
+    assert "data-awaits-changes" not in get()
 
 
 @pytest.mark.parametrize(

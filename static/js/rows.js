@@ -1,0 +1,70 @@
+// Rows of a conversation: what was opened stays open for who comes back by Back or Forward, with the
+// turn that was read; the end of what a command writes is in view; blocks of code can be copied.
+const NEAR_PX = 24;
+const SAVE_MS = 300;
+const ROWS = "[data-fold], [data-thinks]";
+const log = document.querySelector("[data-log]");
+// What the browser's history has of this visit: {open: ids, turn, offset}.
+const left = history.state?.rows;
+let timer = null;
+
+const copyButton = document.querySelector("[data-copy-block]").content.firstElementChild;
+function offerCopies() {
+  for (const block of log.querySelectorAll(":is(.prose pre, .default-output, .read > .diff:has(td)):not(:has(> .copy-block))")) block.prepend(copyButton.cloneNode(true));
+}
+
+const outputsIn = (root) => root.querySelectorAll("[data-tool=bash][open] .bash-output");
+const toEnd = (output) => (output.scrollTop = output.scrollHeight);
+
+function save() {
+  timer = null;
+  const open = [...log.querySelectorAll(ROWS)].filter((row) => row.open).map((row) => row.id);
+  const edge = log.getBoundingClientRect().top;
+  const isPast = !document.querySelector("[data-jump]").hidden;
+  const turn = isPast && [...log.querySelectorAll("[data-turn]")].find((one) => one.getBoundingClientRect().bottom > edge);
+  const rows = { open, turn: turn?.id, offset: turn ? edge - turn.getBoundingClientRect().top : 0 };
+  history.replaceState({ ...history.state, rows }, "");
+}
+const saveSoon = () => (timer ??= setTimeout(save, SAVE_MS));
+
+function openAgain(root) {
+  for (const row of root.querySelectorAll(ROWS)) row.open ||= left.open.includes(row.id);
+}
+
+log.addEventListener("toggle", ({ target }) => {
+  if (target.open) outputsIn(target).forEach(toEnd);
+  saveSoon();
+}, true);
+
+log.addEventListener("scroll", ({ target }) => {
+  if (target === log) saveSoon();
+  // Somebody reads what came before: it stays where it is.
+  else if (target.matches(".bash-output")) target.isRead = target.scrollHeight - target.scrollTop - target.clientHeight > NEAR_PX;
+}, { capture: true, passive: true });
+
+/** Bring a turn to where reading begins, and go on from there with the keys. */
+export function goTo(turn) {
+  turn.tabIndex = -1;
+  turn.scrollIntoView();
+  turn.focus({ preventScroll: true });
+}
+
+new MutationObserver((changes) => {
+  const outputs = new Set(changes.map(({ target }) => (target.closest ? target : target.parentElement)?.closest(".bash-output")));
+  outputs.forEach((output) => output && !output.isRead && toEnd(output));
+  // Text that grows brings no block of its own.
+  const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node.matches);
+  if (added.length) offerCopies();
+  if (left) added.forEach((node) => node.matches("[data-turn]") && openAgain(node));
+}).observe(log, { childList: true, characterData: true, subtree: true });
+
+const asked = document.getElementById(location.hash.slice(1) || log.dataset.at);
+if (log.contains(asked)) goTo(asked);
+if (left) {
+  openAgain(log);
+  const turn = document.getElementById(left.turn);
+  if (turn) log.scrollTop += turn.getBoundingClientRect().top - log.getBoundingClientRect().top + left.offset;
+}
+outputsIn(log).forEach(toEnd);
+offerCopies();
+if ("awaitsChanges" in document.querySelector("[data-workspace]").dataset) import("./panel.js");

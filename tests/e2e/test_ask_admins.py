@@ -1,0 +1,45 @@
+"""A member waits for an answer that only admins can give."""
+
+from __future__ import annotations
+
+import json
+
+from playwright.sync_api import BrowserContext, expect
+
+from tests.e2e.browser import in_chromium, watched
+from tests.e2e.installation import Installation
+from tests.e2e.rest import body, new_session
+from tests.e2e.test_budgets import COSTLY, PRICED
+from tests.e2e.test_together import bobs as bobs
+
+pytestmark = in_chromium
+
+
+def test_fr_02_a_member_reads_who_can_allow_more_cost_and_asks_them(
+    server: Installation, signed_in: BrowserContext, bobs: BrowserContext
+) -> None:
+    with server.client() as client, watched(signed_in) as admins, watched(bobs) as members:
+        config = {**PRICED, "limits": {"session_cost": "0.50"}}
+        client.patch("/config", json=config).raise_for_status()
+        session = new_session(client)
+        text = json.dumps({"name": "e2e", "turns": [COSTLY] * 9, "otherwise": COSTLY[-1:]})
+        sent = client.post(f"/session/{session}/prompt_async", json=body(f"<<script{text}>>"))
+        sent.raise_for_status()
+        members.goto(f"{server.url}/t/{server.team}/s/{session}")
+        admins.goto(f"{server.url}/t/{server.team}/inbox")
+        card = members.locator("[data-permission]")
+        expect(card).to_contain_text("ada can answer this.")
+        expect(card.get_by_role("button", name="Continue")).to_be_hidden()
+        status = members.locator(f"#status-{session}")
+        expect(status).to_have_text("Waiting for an admin", use_inner_text=True)
+        members.wait_for_timeout(600)
+        card.get_by_role("button", name="Ask them").click()
+        expect(card).to_contain_text("has asked them.")
+        expect(card.get_by_role("button", name="Ask them")).to_have_count(0)
+
+        row = admins.locator(f"#row-{session}")
+        expect(row).to_contain_text("asks the admins · Cost limit: $1.00 of $0.50")
+        answer = admins.locator("#inbox").get_by_role("button", name="Continue")
+        expect(admins.locator("#inbox").get_by_role("button", name="Ask them")).to_be_hidden()
+        answer.click()
+        expect(card).to_have_count(0)

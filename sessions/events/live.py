@@ -137,11 +137,6 @@ def publish_events(session: Session, events: Sequence[Event]) -> None:
         publish_row(session)
 
 
-def publish_row(session: Session) -> None:
-    """What lists show of a session is other now."""
-    _publish_to_rail(session.project.team_id, {"t": "session", "session": session.top_id})
-
-
 def _begins_or_ends_call(session: Session, event: Event) -> bool:
     """Whether a list of sessions says something else of what runs. Sub-agents are in none."""
     part = event.data.get("part")

@@ -44,7 +44,8 @@ const find = () => document.querySelector("[data-palette-open]");
 function openPalette(typed) {
   const dialog = document.querySelector("[data-palette]");
   if (dialog.open) return;
-  if (typed) dialog.querySelector("input").value = typed;
+  const field = dialog.querySelector("input");
+  if (typed) field.value = typed;
   // At once: what is typed while the rest comes is for its field, and Enter for what is found.
   let isSent = false;
   dialog.onsubmit = (early) => {
@@ -52,9 +53,8 @@ function openPalette(typed) {
     isSent = true;
   };
   dialog.showModal();
-  const field = dialog.querySelector("input");
   field.select();
-  if (typed) field.setSelectionRange(typed.length, typed.length);
+  if (typed) field.selectionStart = field.selectionEnd;
   import("./palette.js").then(({ start }) => {
     dialog.onsubmit = null;
     start(isSent);

@@ -145,14 +145,14 @@ def test_fr_01_a_call_runs_with_the_rights_of_who_prompted(
     expect(ada.locator("[data-permission]")).to_have_count(1)
     needs_you = bob.locator("[data-rail] h2", has_text="Needs you")
     expect(needs_you).to_be_visible()
-    expect(bob.locator("[data-inbox]")).to_be_visible()
+    expect(bob.locator(".topbar [data-inbox]")).to_be_visible()
     settings = ada.context.new_page()
     with as_viewer(server, settings):
         expect(bob.locator("#composer")).to_be_hidden()
         # What only others can answer is shown, without a claim on a viewer.
         waiting = bob.get_by_role("heading", name="Waiting for a member", exact=False)
         expect(waiting).to_be_visible()
-        expect(bob.locator("[data-inbox]")).to_be_hidden()
+        expect(bob.locator(".topbar [data-inbox]")).to_be_hidden()
         expect(bob).not_to_have_title(re.compile(r"^\("))
         expect(ada).to_have_title(re.compile(r"^\("))
 

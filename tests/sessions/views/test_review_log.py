@@ -158,7 +158,7 @@ def test_pictures_of_a_turn_are_those_of_the_turn(
     agent.run("printf more >>logo.png; head -c 9 /dev/zero >data.bin")
     repository.folder.joinpath("logo.png").write_bytes(b"something else")
     html = review.get("/file?source=turn&file=logo.png")
-    before, after = re.findall(r'<img src="([^"]*)"', html)
+    before, after = dict.fromkeys(re.findall(r'<img src="([^"]*)"', html))
     kept = [review.client.get(url.replace("&amp;", "&")) for url in (before, after)]
     assert [answer.content for answer in kept] == [PNG, PNG + b"more"]
     assert all("sandbox" in answer["Content-Security-Policy"] for answer in kept)

@@ -12,6 +12,8 @@ class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: igno
     """Hashed names, also inside `import` statements of our ES modules, each also compressed."""
 
     support_js_module_import_aggregation = True
+    # A name is known once those of the modules that it imports are: as many as the longest chain.
+    max_post_process_passes = 20
 
 
 class StaticFilesApp:

@@ -35,5 +35,6 @@ class StaticFilesApp:
                 root=settings.STATIC_ROOT,
                 prefix=settings.STATIC_URL,
                 allow_all_origins=False,
+                mimetypes={".speculationrules": "application/speculationrules+json"},
             )
         return await self._files(scope, receive, send)

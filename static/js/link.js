@@ -17,6 +17,8 @@ const SEEN_MS = 15000;
 const TYPING_MS = 4000;
 const QUIET_MS = 30000;
 const STUCK_MS = 600000;
+// Lists of an older page, which the browser has fetched ahead or kept, lack what happened since.
+const OLD_S = 15;
 const FINAL = { 4401: "signed-out", 4403: "removed", 4404: "gone" };
 const { body } = document;
 const chip = document.querySelector("[data-live]");
@@ -64,6 +66,8 @@ function watchSession(now) {
 
 function say(state) {
   chip.hidden = false;
+  // What the page says of work is what was known last: style sheets and clocks ask for this.
+  body.toggleAttribute("data-lost", state === "retry" || state === "off");
   if (chip.dataset.state === state) return;
   chip.dataset.state = state;
   chip.textContent = words(`chip-${state}`);
@@ -86,7 +90,7 @@ function welcomeBack() {
 }
 
 /** The line stands: the server has greeted. */
-export function greeted(source, { build, role }) {
+export function greeted(source, { build, role, at }) {
   if (source === probe) {
     [probe, page.source] = [null, page.source.close() ?? source];
     probeAt = failures = 0;
@@ -96,6 +100,7 @@ export function greeted(source, { build, role }) {
   hide("lost");
   document.querySelector('[data-kind="lost"]')?.remove();
   if (lostAt) welcomeBack();
+  else if (at - document.querySelector("main").dataset.made > OLD_S) page.refreshLists();
   attempts = lostAt = 0;
   openedAt = Date.now();
   if (build !== document.documentElement.dataset.build) show("build");

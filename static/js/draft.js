@@ -72,7 +72,7 @@ export function restore() {
   if (!text) return;
   if (at < Number(form().dataset.typed)) return localStorage.removeItem(key());
   if (field.value === text) return;
-  const early = field.value === field.defaultValue ? "" : field.value;
+  const early = field.value.replace(field.defaultValue, "");
   field.value = text + early;
   if (early) keep();
 }

@@ -1,8 +1,11 @@
 // The line to the server: opened again when it breaks, over plain HTTP where websockets are cut.
 import "./lazy.js";
-import { announce, refreshBadge, toast } from "./notify.js";
+import { announce, refreshBadge } from "./notify.js";
 import { hide, show, words } from "./notices.js";
 import { openPlain } from "./plain.js";
+import { toast } from "./toast.js";
+// Where there is no connection, nothing can be fetched.
+import "./refused.js";
 
 const CHIP_MS = 2000;
 const BANNER_MS = 6000;
@@ -21,7 +24,7 @@ const STUCK_MS = 600000;
 const OLD_S = 15;
 const FINAL = { 4401: "signed-out", 4403: "removed", 4404: "gone" };
 const { body } = document;
-const chip = document.querySelector("[data-live]");
+let state = "";
 let page = null;
 let failures = 0;
 let attempts = 0;
@@ -64,10 +67,10 @@ function watchSession(now) {
   note.querySelector("[data-stuck]").hidden = now - active < STUCK_MS;
 }
 
-function say(state) {
+function say(now = state) {
+  const chip = document.querySelector("[data-live]");
+  state = now;
   chip.hidden = false;
-  // What the page says of work is what was known last: style sheets and clocks ask for this.
-  body.toggleAttribute("data-lost", state === "retry" || state === "off");
   if (chip.dataset.state === state) return;
   chip.dataset.state = state;
   chip.textContent = words(`chip-${state}`);
@@ -199,6 +202,12 @@ export function keep(line) {
   addEventListener("pageshow", (event) => event.persisted && drop());
   document.addEventListener("visibilitychange", () => document.hidden || (page.source ? beSeen() : connect()));
   document.addEventListener("input", beHeard);
+  // Another page of the settings has come with its own top.
+  document.addEventListener("htmx:finally:swap", ({ detail: { ctx } }) => {
+    if (ctx.target?.id !== "app" || !state) return;
+    say();
+    refreshBadge();
+  });
   document.addEventListener("click", ({ target }) => target.closest("[data-retry]") && connect());
   document.addEventListener("htmx:before:response", ({ detail }) => detail.ctx.response.status === 401 && end("signed-out"));
   // The files of an older build may be gone.

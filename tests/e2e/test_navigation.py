@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 import httpx
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
-from tests.e2e.rest import new_session
+from tests.e2e.rest import new_session, wait_for
+from tests.e2e.test_lists import have_ask
 
 pytestmark = of_page
 # Longer than Chromium waits before it fetches the page of a link under the pointer.
@@ -66,3 +67,47 @@ def test_a_page_that_was_fetched_long_ago_reads_its_lists_again(
     )
     with page.expect_request(re.compile(r"/rail\?")):
         go_to(page, server, f"s/{session}")
+
+
+def test_pages_of_settings_are_live_and_count_what_waits(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    go_to(page, server, "settings/general")
+    have_ask(client, new_session(client))
+    inbox = page.locator("[data-inbox]")
+    expect(inbox).to_have_text("1")
+    expect(page).to_have_title(re.compile(r"^\(1\) General · "))
+    settings = page.get_by_role("navigation", name="Settings")
+    settings.get_by_role("link", name="Members", exact=True).click()
+    expect(page).to_have_title(re.compile(r"^\(1\) Members · "))
+    expect(inbox).to_have_text("1")
+    expect(page.locator("#live")).to_have_text("Live")
+    for request in client.get("/permission").json():
+        client.post(f"/permission/{request['id']}/reply", json={"reply": "once"})
+    expect(inbox).to_be_hidden()
+    expect(page).to_have_title(re.compile("^Members · "))
+
+
+def test_keys_that_are_typed_after_n_are_for_the_message_field_of_the_next_page(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    go_to(page, server, f"s/{new_session(client)}")
+    late: list[Route] = []
+    page.route(re.compile(r"/t/[^/]+/(#.*)?$"), lambda route: late.append(route), times=1)
+    page.keyboard.press("n")
+    page.keyboard.type("jx fix the")
+    wait_for(lambda: late or page.wait_for_timeout(50))
+    page.keyboard.press("Backspace")
+    late[0].continue_()
+    prompt = page.get_by_label("Message to the agent")
+    expect(prompt).to_have_value("jx fix th")
+    expect(prompt).to_be_focused()
+    page.keyboard.type("is")
+    expect(prompt).to_have_value("jx fix this")
+    page.get_by_role("link", name="New session", exact=False).first.focus()
+    page.keyboard.press("n")
+    expect(prompt).to_be_focused()
+    # It is a draft like any other.
+    page.reload()
+    expect(prompt).to_have_value("jx fix this")
+    prompt.fill("")

@@ -45,11 +45,11 @@ on("keydown", (event) => {
   write().then(({ enter }) => enter(event));
 });
 
-// Keys typed while the page of a new session comes are for its field.
+// Keys typed until the next page comes are for it.
 const begin = clickable('[data-command="new-session"]');
 const early = () => import("./early.js");
 function beginSession() {
-  if (form && !form.closest("[data-session]")) return document.querySelector("[data-prompt]").focus();
+  if (form && !form.closest("[data-session]")) return form.elements.prompt.focus();
   const events = [];
   const hear = (event) => events.push(event) && event.stopImmediatePropagation(event.preventDefault());
   on("keydown", hear, true);

@@ -60,10 +60,13 @@ function watchSession(now) {
   if (!note) return;
   const time = note.querySelector("time");
   const active = Math.max(page.activeAt, Date.parse(time.dateTime));
+  const isActive = now - active < QUIET_MS;
+  // Browsers look at the styles of the whole page after a write, also of what is there.
+  if (isActive && note.hidden) return;
   time.dateTime = new Date(active).toISOString();
-  note.hidden = now - active < QUIET_MS;
+  note.hidden = isActive;
   // The text, and the spinner before it.
-  for (const other of [...note.parentElement.children].slice(0, -1)) other.hidden = !note.hidden;
+  for (const other of [...note.parentElement.children].slice(0, -1)) other.hidden = !isActive;
   note.querySelector("[data-stuck]").hidden = now - active < STUCK_MS;
 }
 

@@ -23,7 +23,7 @@ const plainIcon = icon?.getAttribute("href");
 /** Put the number of sessions that need the person before the page's title, and a dot on its icon. */
 export function refreshBadge() {
   const { role, asks } = document.body.dataset;
-  // A viewer reads what is asked, and others answer. Where there is no list, the server has counted.
+  // A viewer answers nothing. Where there is no list, the server has counted.
   const count = role === "viewer" ? 0 : rail ? rail.querySelectorAll("[data-session-row] .state-ask").length : asks | 0;
   const plain = document.querySelector("[data-title]")?.textContent ?? "";
   const title = document.title.replace(mark, "");

@@ -12,6 +12,8 @@ class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: igno
     """Hashed names, also inside `import` statements of our ES modules, each also compressed."""
 
     support_js_module_import_aggregation = True
+    # One for each module of the longest chain of imports, at worst: the order of a folder decides.
+    max_post_process_passes = 20
 
 
 class StaticFilesApp:

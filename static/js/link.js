@@ -3,9 +3,6 @@ import "./lazy.js";
 import { announce, refreshBadge } from "./notify.js";
 import { hide, show, words } from "./notices.js";
 import { openPlain } from "./plain.js";
-import { toast } from "./toast.js";
-// Where there is no connection, nothing can be fetched.
-import "./refused.js";
 
 const CHIP_MS = 2000;
 const BANNER_MS = 6000;
@@ -22,6 +19,7 @@ const QUIET_MS = 30000;
 const STUCK_MS = 600000;
 // Lists of an older page, which the browser has fetched ahead or kept, lack what happened since.
 const OLD_S = 15;
+const REFUSED_MS = 5000;
 const FINAL = { 4401: "signed-out", 4403: "removed", 4404: "gone" };
 const { body } = document;
 let state = "";
@@ -91,7 +89,7 @@ function welcomeBack() {
   const missed = page.cursor - lostCursor;
   const text = words(missed > 1 ? "back" : `back-${missed}`, missed);
   announce(text);
-  if (Date.now() - lostAt > BANNER_MS) toast(text);
+  if (Date.now() - lostAt > BANNER_MS) import("./toast.js").then(({ toast }) => toast(text));
   page.refreshLists();
 }
 
@@ -197,6 +195,8 @@ function watch() {
 export function keep(line) {
   page = line;
   setInterval(watch, 1000);
+  // It says that there is no connection, when nothing can be fetched.
+  setTimeout(() => import("./refused.js"), REFUSED_MS);
   // Nothing can be fetched later when somebody goes on writing without a connection.
   if (document.querySelector("[data-composer]")) import("./write.js");
   addEventListener("online", () => (page.source ? tryReturn() : connect()));

@@ -123,7 +123,7 @@ async def chromium() -> AsyncIterator[Browser]:
 
 
 @asynccontextmanager
-async def _person(browser: Browser, server: Server) -> AsyncIterator[tuple[BrowserContext, str]]:
+async def person(browser: Browser, server: Server) -> AsyncIterator[tuple[BrowserContext, str]]:
     """Somebody with an empty cache. Returns: also where the pages of sessions are."""
     context = await browser.new_context(viewport=_SIZE)  # type: ignore[arg-type]
     try:
@@ -158,9 +158,9 @@ async def measure_load(browser: Browser, api: Api, server: Server, *, loads: int
     found: list[tuple[int, int, int, float]] = []
     typed: list[float] = []
     for _ in range(loads):
-        async with _person(browser, server) as (context, where):
+        async with person(browser, server) as (context, where):
             found.append(await _first_load(await context.new_page(), where + session))
-        async with _person(browser, server) as (context, where):
+        async with person(browser, server) as (context, where):
             typed.append(await _first_key(await context.new_page(), where + session))
     size, scripts, requests, shown = (median(values) for values in zip(*found, strict=True))
     return Load(int(size), int(scripts), int(requests), shown, median(typed))
@@ -207,7 +207,7 @@ async def measure_paint(browser: Browser, api: Api, server: Server, *, sockets: 
     """One page shows a session that streams 20 chunks per second; so many clients follow it."""
     session = await api.create_session()
     async with AsyncExitStack() as stack:
-        context, where = await stack.enter_async_context(_person(browser, server))
+        context, where = await stack.enter_async_context(person(browser, server))
         page = await context.new_page()
         await page.add_init_script(f"({_WATCH})()")
         await page.goto(where + session)
@@ -234,7 +234,7 @@ async def measure_long(browser: Browser, server: Server, session: str, *, newest
 
     `read_nodes`: the elements after `WHEELS` turns of the wheel.
     """
-    async with _person(browser, server) as (context, where):
+    async with person(browser, server) as (context, where):
         page = await context.new_page()
         await page.add_init_script(_NOTE_TASKS)
         await page.add_init_script(f"({_WATCH.replace('Done.', newest)})()")

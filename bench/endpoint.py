@@ -3,7 +3,8 @@
 The newest user message says what to answer, so nothing is kept between requests:
 `BENCH text` a short text; `BENCH steps FILE` read, then grep, then a text; `BENCH stamp` a text
 with the times (monotonic ns) at which the request came and the chunk left; `BENCH stream COUNT
-GAP_MS` that many chunks, each with the time at which it left; `BENCH call NAME ARGUMENTS` that one
+GAP_MS` that many chunks, each with the time at which it left, and `BENCH prose` the same in
+paragraphs; `BENCH call NAME ARGUMENTS` that one
 call, with arguments as JSON, then a text. Requests that offer no tools ask for
 a title.
 There is no delay but the gap. The process ends when its standard input does.
@@ -22,9 +23,10 @@ from aiohttp import web
 
 from bench.repository import NEEDLE
 
-_ORDER = re.compile(r"BENCH (text|steps|stamp|stream)(?: (\S+))?(?: (\d+))?")
+_ORDER = re.compile(r"BENCH (text|steps|stamp|stream|prose)(?: (\S+))?(?: (\d+))?")
 _CALL = re.compile(r"BENCH call (\w+) (\{.*\})")
 _MAX_CHUNKS = 5_000
+_PARAGRAPHS = {"stream": 0, "prose": 25}
 
 
 _HEAD = {
@@ -103,11 +105,15 @@ def _answer(body: dict[str, Any], received_ns: int) -> list[bytes]:
     return [_text(text), _chunk({}, "stop")]
 
 
-async def _send_paced(response: web.StreamResponse, count: int, gap_s: float) -> None:
+async def _send_paced(
+    response: web.StreamResponse, count: int, gap_s: float, *, paragraph: int = 0
+) -> None:
+    """`paragraph`: how many chunks make one; 0 for a single one."""
     start = time.monotonic()
     for number in range(min(count, _MAX_CHUNKS)):
         await asyncio.sleep(max(0.0, start + number * gap_s - time.monotonic()))
-        await response.write(_text(f"@{time.monotonic_ns()} "))
+        end = "\n\n" if paragraph and number % paragraph == paragraph - 1 else " "
+        await response.write(_text(f"@{time.monotonic_ns()}{end}"))
     await response.write(_chunk({}, "stop"))
 
 
@@ -117,8 +123,9 @@ async def complete(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     order, _ = _newest_order(body["messages"])
-    if body.get("tools") and order is not None and order[1] == "stream":
-        await _send_paced(response, int(order[2]), int(order[3]) / 1000)
+    if body.get("tools") and order is not None and order[1] in _PARAGRAPHS:
+        gap_s, paragraph = int(order[3]) / 1000, _PARAGRAPHS[order[1]]
+        await _send_paced(response, int(order[2]), gap_s, paragraph=paragraph)
         chunks = []
     else:
         chunks = _answer(body, received_ns)

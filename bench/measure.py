@@ -17,6 +17,7 @@ from bench.browser import LOADS, chromium, measure_load, measure_long, measure_p
 from bench.growth import EARLY, LATE, measure_growth
 from bench.history import TURNS, measure_history
 from bench.live import LONG_CHUNKS, measure_first_delta, measure_lag
+from bench.navigation import measure_busy, measure_navigation
 from bench.npm import Unavailable
 from bench.parallel import (
     LEVELS,
@@ -185,12 +186,33 @@ async def _in_browser(values: Values, server: Server, plan: Plan) -> None:
             "long.frame": long.frame_p95_ms,
             "long.read": long.read_nodes,
         }
+    if server.is_ours:
+        await _going_on(values, server, plan)
     for sockets in (1, 50, 200):
         key = f"paint{sockets}."
         async with _group(values, key), running(server) as (child, api), chromium() as browser:
             await _warm_up(targets_of(api, [server.repository]), child)
             paint = await measure_paint(browser, api, server, sockets=sockets)
             values |= {f"{key}p50": paint.p50_ms, f"{key}p95": paint.p95_ms}
+
+
+async def _going_on(values: Values, server: Server, plan: Plan) -> None:
+    async with _group(values, "nav."), running(server) as (child, api), chromium() as browser:
+        await _warm_up(targets_of(api, [server.repository]), child)
+        found = await measure_navigation(browser, api, server)
+        values |= {f"nav.{name}": ms for name, ms in found.items()}
+    async with (
+        _group(values, "busy."),
+        _with_history(server, plan.of(500)) as (_, api, session),
+        chromium() as browser,
+    ):
+        busy = await measure_busy(browser, api, server, session)
+        values |= {
+            "busy.share": busy.share,
+            "busy.styles": busy.styles,
+            "busy.task": busy.task_ms,
+            "busy.key": busy.key_ms,
+        }
 
 
 # The groups that can be measured by themselves.

@@ -125,6 +125,20 @@ def _browser() -> Iterator[Row]:
     yield Row("long.task", "its longest task", "ms", has_goal=False)
     yield Row("long.frame", "reading it backwards, time between frames, p95", "ms", has_goal=False)
     yield Row("long.read", "elements after 60 turns of the wheel", "", has_goal=False)
+    nav = "Click to the painted page, median of 10"
+    yield Row("nav.session", f"{nav}: session to session", "ms", budget=120, has_goal=False)
+    for key, title in (
+        ("home", "session to home"),
+        ("project", "home to project"),
+        ("settings", "settings to settings"),
+        ("key", "session to session by j and k"),
+    ):
+        yield Row(f"nav.{key}", f"the same, {title}", "ms", budget=120, has_goal=False)
+    busy = "Session of 500 messages that streams 20 chunks/s"
+    yield Row("busy.share", f"{busy}: main thread of its page", "%", budget=5, has_goal=False)
+    yield Row("busy.styles", "style recalculation of that", "%", has_goal=False)
+    yield Row("busy.task", "its longest task", "ms", budget=100, has_goal=False)
+    yield Row("busy.key", "key to paint, median of 20", "ms", budget=50, has_goal=False)
     for sockets in (1, 50, 200):
         clients = "1 client" if sockets == 1 else f"{sockets} clients"
         yield Row(

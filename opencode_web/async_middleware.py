@@ -27,7 +27,7 @@ _Before = Callable[[HttpRequest], HttpResponseBase | None]
 _After = Callable[[HttpRequest, HttpResponseBase], HttpResponseBase]
 
 
-class _Inline(MiddlewareMixin):
+class Inline(MiddlewareMixin):
     """Calls both hooks in the event loop. They must not block."""
 
     async def __acall__(self, request: HttpRequest) -> HttpResponseBase:
@@ -39,11 +39,11 @@ class _Inline(MiddlewareMixin):
         return after(request, response) if after else response
 
 
-class SecurityMiddleware(_Inline, SecurityBase):
+class SecurityMiddleware(Inline, SecurityBase):
     pass
 
 
-class CSPMiddleware(_Inline, CspBase):
+class CSPMiddleware(Inline, CspBase):
     pass
 
 
@@ -56,11 +56,11 @@ class SessionMiddleware(SessionBase):
         return self.process_response(request, response)
 
 
-class CommonMiddleware(_Inline, CommonBase):
+class CommonMiddleware(Inline, CommonBase):
     pass
 
 
-class CsrfViewMiddleware(_Inline, CsrfBase):
+class CsrfViewMiddleware(Inline, CsrfBase):
     def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
         super().__init__(get_response)
         if self.async_mode:
@@ -70,13 +70,13 @@ class CsrfViewMiddleware(_Inline, CsrfBase):
         return CsrfBase.process_view(self, *args)
 
 
-class AuthenticationMiddleware(_Inline, AuthenticationBase):
+class AuthenticationMiddleware(Inline, AuthenticationBase):
     pass
 
 
-class MessageMiddleware(_Inline, MessageBase):
+class MessageMiddleware(Inline, MessageBase):
     pass
 
 
-class XFrameOptionsMiddleware(_Inline, XFrameOptionsBase):
+class XFrameOptionsMiddleware(Inline, XFrameOptionsBase):
     pass

@@ -150,6 +150,7 @@ MIDDLEWARE = [
     "opencode_web.language.LanguageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "opencode_web.middleware.AppErrorMiddleware",
+    "opencode_web.prefetch.PrefetchMiddleware",
 ]
 ROOT_URLCONF = "opencode_web.urls"
 ASGI_APPLICATION = "opencode_web.asgi.application"

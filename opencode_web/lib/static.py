@@ -12,7 +12,7 @@ class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: igno
     """Hashed names, also inside `import` statements of our ES modules, each also compressed."""
 
     support_js_module_import_aggregation = True
-    # A name is known once those of the modules that it imports are: as many as the longest chain.
+    # One for each module of the longest chain of imports, at worst: the order of a folder decides.
     max_post_process_passes = 20
 
 
@@ -37,5 +37,6 @@ class StaticFilesApp:
                 root=settings.STATIC_ROOT,
                 prefix=settings.STATIC_URL,
                 allow_all_origins=False,
+                mimetypes={".speculationrules": "application/speculationrules+json"},
             )
         return await self._files(scope, receive, send)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -105,7 +106,13 @@ class BrowserStream:
                 if self._is_seen:
                     self._presence.note(self._guest)
             self._role = access.role
-            greeting: JsonObject = {"k": "hi", "build": build_id(), "role": access.role.value}
+            greeting: JsonObject = {
+                "k": "hi",
+                "build": build_id(),
+                "role": access.role.value,
+                # By the clock that the page was made by.
+                "at": int(time.time()),
+            }
             self._listener.put(encode(greeting))
             checking = asyncio.create_task(
                 keep_checking(

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from itertools import islice
 
 from django.utils import timezone
@@ -15,6 +16,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.languages import in_language
 from sessions.events.live import rail_group
 from sessions.models import Session, State
+from sessions.present.conversation.waiting import count_waiting
 from sessions.present.frame.rail import rows_of
 from sessions.stream.fragments import render_card, render_row
 from sessions.stream.frames import Ops
@@ -45,6 +47,8 @@ class RailRoom(LiveRoom):
         self._touched: set[str] = set()
         self._arrived = asyncio.Event()
         self._line = PlacesInLine()
+        # How many sessions wait for somebody, as last sent.
+        self._asks: JsonValue = 0
 
     @property
     def in_line(self) -> set[str]:
@@ -66,7 +70,8 @@ class RailRoom(LiveRoom):
                     async for body in bodies:
                         self._receive(body)
             except Overflow:
-                self._send_rows([{"ops": [], "stale": True}])
+                self.send(_frame_of([{"ops": [], "stale": True}]))
+                self._arrived.set()
                 await asyncio.sleep(COALESCE_S)
 
     def _receive(self, body: Body) -> None:
@@ -76,7 +81,8 @@ class RailRoom(LiveRoom):
         if "deleted" in body:
             kinds = ("row", "card", "inbox")
             ops: Ops = [[f"#{kind}-{session_id}", "remove", ""] for kind in kinds]
-            self._send_rows([{"ops": ops}])
+            self.send(_frame_of([{"ops": ops}]))
+            self._arrived.set()
             return
         self._touched.add(session_id)
         self._arrived.set()
@@ -94,17 +100,22 @@ class RailRoom(LiveRoom):
             await self._arrived.wait()
             self._arrived.clear()
             touched, self._touched = self._touched, set()
-            self._send_rows(await in_view_db(in_language, self._language, _rows_of, touched))
+            found = partial(_news_of, self._team_id, touched)
+            news = await in_view_db(in_language, self._language, found)
+            if news["rows"] or news["asks"] != self._asks:
+                self._asks = news["asks"]
+                self.send(news)
             sent = len(touched) * self.guests
             await asyncio.sleep(max(COALESCE_S, sent / ROWS_PER_S))
-
-    def _send_rows(self, rows: list[JsonValue]) -> None:
-        if rows:
-            self.send(_frame_of(rows))
 
 
 def _frame_of(rows: list[JsonValue]) -> JsonObject:
     return {"k": "u", "rows": rows}
+
+
+def _news_of(team_id: str, session_ids: set[str]) -> JsonObject:
+    """The rows, and how many sessions wait for somebody, for pages that list none."""
+    return {**_frame_of(_rows_of(session_ids)), "asks": count_waiting(team_id)}
 
 
 def _rows_of(session_ids: set[str]) -> list[JsonValue]:
@@ -127,12 +138,12 @@ def _busy(team_id: str) -> set[str]:
     return set(busy.values_list("pk", flat=True))
 
 
-def _recent_rows(team_id: str, in_line: set[str]) -> list[JsonValue]:
+def _recent(team_id: str, in_line: set[str]) -> JsonObject:
     recent = Session.objects.filter(
         project__team_id=team_id, updated_at__gt=timezone.now() - PAGE_AGE
     )
     recent_ids = recent.values_list("pk", flat=True)[:_MOST_RECENT]
-    return _rows_of({*islice(in_line, _MOST_RECENT), *recent_ids})
+    return _news_of(team_id, {*islice(in_line, _MOST_RECENT), *recent_ids})
 
 
 _rooms: Rooms[RailRoom] = Rooms("rail")
@@ -147,9 +158,9 @@ async def joined_rail(
     async with _rooms.joined(key, lambda: RailRoom(team_id, language)) as room:
         room.add(listener)
         try:
-            rows = await in_view_db(in_language, language, _recent_rows, team_id, room.in_line)
-            if rows:
-                listener.put(encode(_frame_of(rows)))
+            recent = await in_view_db(in_language, language, _recent, team_id, room.in_line)
+            if recent["rows"] or recent["asks"]:
+                listener.put(encode(recent))
             yield
         finally:
             room.discard(listener)

@@ -36,6 +36,8 @@ bind({ id: "fold", when: isConversation, run: async () => (await reading()).fold
 const hasRows = () => document.querySelector("[data-session-row]");
 const go = async (step) => (await import("./rail.js")).openNeighbour(step);
 
+if (sessionStorage.step) import("./rail.js").then(({ lookAhead }) => lookAhead());
+
 bind({ id: "next-session", when: hasRows, run: () => go(1) });
 bind({ id: "previous-session", when: hasRows, run: () => go(-1) });
 

@@ -1,6 +1,6 @@
 // Questions of the agent: announced on arrival, answered by keys, deaf for the first half second.
 import { bind } from "./keys.js";
-import { alertUser } from "./notify.js";
+import { alertUser } from "./toast.js";
 import { _ } from "./words.js";
 
 // A key or a click on its way when the card appears was not meant for it.

@@ -16,7 +16,8 @@ function clock(seconds) {
   return `${hours ? `${hours}:${pad(minutes)}` : minutes}:${pad(whole % 60)}`;
 }
 
-const write = (node, text) => node.textContent !== text && (node.textContent = text);
+// New nodes restyle the page.
+const write = (node, text) => node.textContent !== text && ((node.firstChild ?? node.appendChild(new Text())).data = text);
 
 function tick() {
   if (document.hidden) return;

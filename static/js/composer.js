@@ -1,6 +1,6 @@
 // The message field before anybody has touched it. What writing and stopping need comes with the
 // first event that is about it; that event is handed on, so nothing is lost while it comes.
-import { bind } from "./keys.js";
+import { bind, clickable } from "./keys.js";
 import { ulid } from "./ulid.js";
 
 const form = document.querySelector("[data-composer]");
@@ -8,7 +8,7 @@ const isPrompt = (target) => target.matches("[data-prompt]");
 const stop = () => document.querySelector("[data-stop]");
 const write = () => import("./write.js");
 const attach = () => import("./attach.js");
-const on = (type, take) => document.addEventListener(type, take);
+const on = (...what) => document.addEventListener(...what);
 
 // Fragments are rendered once for all viewers, so the number that makes a submission single is
 // made here, and stays the same when a lost request is sent again.
@@ -47,7 +47,20 @@ on("keydown", (event) => {
   write().then(({ enter }) => enter(event));
 });
 
+// Keys typed until the next page comes are for it.
+const begin = clickable('[data-command="new-session"]');
+const early = () => import("./early.js");
+function beginSession() {
+  if (form && !form.closest("[data-session]")) return form.elements.prompt.focus();
+  const events = [];
+  const hear = (event) => events.push(event) && event.stopImmediatePropagation(event.preventDefault());
+  on("keydown", hear, true);
+  early().then(({ listen }) => begin.run(listen(events, hear)));
+}
+if (form && sessionStorage.early) early().then(({ hand }) => hand());
+
 const arm = (isArmed) => write().then((module) => module.arm(isArmed));
+bind({ id: "new-session", when: begin.when, run: beginSession });
 bind({ id: "send", when: () => form });
 bind({ id: "newline", when: () => form });
 bind({ id: "queue", when: () => document.querySelector("[data-queue]") });

@@ -1,5 +1,6 @@
 // Buttons that copy the text of another element.
-import { announce, toast } from "./notify.js";
+import { announce } from "./notify.js";
+import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
 // Lines of a file stand in a table beside their numbers.

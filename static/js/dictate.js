@@ -1,6 +1,7 @@
 // Dictation with the browser's own recognition of speech: what is said goes to the caret of the message.
 import { writeAtCursor } from "./message.js";
-import { announce, toast } from "./notify.js";
+import { announce } from "./notify.js";
+import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
 let listening = null;

@@ -82,7 +82,7 @@ export function restore() {
   const { text, at, caret } = kept();
   if (!text) return;
   if (at < Number(form().dataset.typed)) return void localStorage.removeItem(key());
-  const early = [text, field.defaultValue].includes(field.value) ? "" : field.value;
+  const early = field.value === text ? "" : field.value.replace(field.defaultValue, "");
   if (field.value !== text) field.value = text + early;
   if (early) keep();
   if (early || !caret) return;

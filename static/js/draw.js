@@ -1,5 +1,5 @@
 // Drawing on a picture before it is sent. The pointer draws; so do the arrow keys and Space.
-import { toast } from "./notify.js";
+import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
 // Browsers give no larger canvas the memory that it needs.

@@ -1,6 +1,6 @@
 // The line to the server: opened again when it breaks, over plain HTTP where websockets are cut.
 import "./lazy.js";
-import { announce, refreshBadge, toast } from "./notify.js";
+import { announce, refreshBadge } from "./notify.js";
 import { hide, show, words } from "./notices.js";
 import { openPlain } from "./plain.js";
 
@@ -17,9 +17,12 @@ const SEEN_MS = 15000;
 const TYPING_MS = 4000;
 const QUIET_MS = 30000;
 const STUCK_MS = 600000;
+// Lists of an older page, which the browser has fetched ahead or kept, lack what happened since.
+const OLD_S = 15;
+const REFUSED_MS = 5000;
 const FINAL = { 4401: "signed-out", 4403: "removed", 4404: "gone" };
 const { body } = document;
-const chip = document.querySelector("[data-live]");
+let state = "";
 let page = null;
 let failures = 0;
 let attempts = 0;
@@ -55,14 +58,19 @@ function watchSession(now) {
   if (!note) return;
   const time = note.querySelector("time");
   const active = Math.max(page.activeAt, Date.parse(time.dateTime));
+  const isActive = now - active < QUIET_MS;
+  // Browsers look at the styles of the whole page after a write, also of what is there.
+  if (isActive && note.hidden) return;
   time.dateTime = new Date(active).toISOString();
-  note.hidden = now - active < QUIET_MS;
+  note.hidden = isActive;
   // The text, and the spinner before it.
-  for (const other of [...note.parentElement.children].slice(0, -1)) other.hidden = !note.hidden;
+  for (const other of [...note.parentElement.children].slice(0, -1)) other.hidden = !isActive;
   note.querySelector("[data-stuck]").hidden = now - active < STUCK_MS;
 }
 
-function say(state) {
+function say(now = state) {
+  const chip = document.querySelector("[data-live]");
+  state = now;
   chip.hidden = false;
   // What the page says of work is what was known last: style sheets and clocks ask for this.
   body.toggleAttribute("data-lost", state === "retry" || state === "off");
@@ -83,12 +91,12 @@ function welcomeBack() {
   const missed = page.cursor - lostCursor;
   const text = words(missed > 1 ? "back" : `back-${missed}`, missed);
   announce(text);
-  if (Date.now() - lostAt > BANNER_MS) toast(text);
+  if (Date.now() - lostAt > BANNER_MS) import("./toast.js").then(({ toast }) => toast(text));
   page.refreshLists();
 }
 
 /** The line stands: the server has greeted. */
-export function greeted(source, { build, role }) {
+export function greeted(source, { build, role, at }) {
   if (source === probe) {
     [probe, page.source] = [null, page.source.close() ?? source];
     probeAt = failures = 0;
@@ -98,6 +106,7 @@ export function greeted(source, { build, role }) {
   hide("lost");
   document.querySelector('[data-kind="lost"]')?.remove();
   if (lostAt) welcomeBack();
+  else if (at - document.querySelector("main").dataset.made > OLD_S) page.refreshLists();
   attempts = lostAt = 0;
   openedAt = Date.now();
   if (build !== document.documentElement.dataset.build) show("build");
@@ -188,6 +197,8 @@ function watch() {
 export function keep(line) {
   page = line;
   setInterval(watch, 1000);
+  // It says that there is no connection, when nothing can be fetched.
+  setTimeout(() => import("./refused.js"), REFUSED_MS);
   // Nothing can be fetched later when somebody goes on writing without a connection.
   if (document.querySelector("[data-composer]")) import("./write.js");
   addEventListener("online", () => (page.source ? tryReturn() : connect()));
@@ -196,6 +207,12 @@ export function keep(line) {
   addEventListener("pageshow", (event) => event.persisted && drop());
   document.addEventListener("visibilitychange", () => document.hidden || (page.source ? beSeen() : connect()));
   document.addEventListener("input", beHeard);
+  // Another page of the settings has come with its own top.
+  document.addEventListener("htmx:finally:swap", ({ detail: { ctx } }) => {
+    if (ctx.target?.id !== "app" || !state) return;
+    say();
+    refreshBadge();
+  });
   document.addEventListener("click", ({ target }) => target.closest("[data-retry]") && connect());
   document.addEventListener("htmx:before:response", ({ detail }) => detail.ctx.response.status === 401 && end("signed-out"));
   // The files of an older build may be gone.

@@ -1,6 +1,6 @@
 // The server's frames, in order from the cursor that the page was made at. After a break of the
 // line the server goes on from there.
-import { announce } from "./notify.js";
+import { announce, refreshBadge } from "./notify.js";
 import { closeBlocks, flushText, growText } from "./stream.js";
 import { later, noteNew, prune, showEnd } from "./window.js";
 
@@ -61,6 +61,7 @@ function take(frame, source) {
   if (k === "d") return growText(frame);
   if (k === "b") return closeBlocks(frame);
   if (k === "p") return ops.forEach(apply);
+  if (frame.asks >= 0) refreshBadge((document.body.dataset.asks = frame.asks));
   if (k === "u") return lists(({ update }) => frame.rows.forEach((row) => update(row, apply)));
   if (k === "reset") return readAgain();
   if (k === "hi") return link((module) => module.greeted(source, frame));

@@ -1,6 +1,6 @@
 // Suggestions while somebody writes: `@` names a file, folder, agent or past session, a first `/` a command.
 // The field stays the one that has the focus; the list is moved through with the arrow keys.
-import { toast } from "./notify.js";
+import { toast } from "./toast.js";
 import { living, perform } from "./perform.js";
 
 const WAIT_MS = 120;

@@ -1,6 +1,6 @@
 // Tells of sessions that need somebody, or have ended or failed, while nobody looks at the page. Of
 // which, and with a sound or not, the person's account says; whether at all, this browser.
-import { toast } from "./notify.js";
+import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
 const kinds = () => new Set((document.body.dataset.notify ?? "").split(" ").filter(Boolean));

@@ -1,5 +1,4 @@
 // Toasts, sentences for screen readers, the count in the title, and what a failed request says.
-import { _ } from "./words.js";
 
 const QUIET_MS = 3000; // At most one announcement in this time, or speech never ends.
 const TOAST_MS = 8000;
@@ -16,42 +15,26 @@ export function announce(text) {
   }, Math.max(0, lastSpoken + QUIET_MS - Date.now()));
 }
 
-/** Say a sentence at once. For what waits for the person. */
-export function alertUser(text) {
-  document.querySelector("[data-alert]").textContent = text;
-}
-
-/** Show a message in the corner. kind: "bad", "ok" or "". Returns: its element. */
-export function toast(text, kind = "") {
-  [...toasts.children].find((old) => old.textContent.includes(text))?.remove();
-  const make = (name, properties) => Object.assign(document.createElement(name), properties);
-  const box = make("div", { className: "toast" });
-  Object.assign(box.dataset, { toast: "", kind });
-  const close = make("button", { className: "button button-quiet", type: "button", textContent: _("Dismiss") });
-  close.dataset.dismiss = "";
-  box.append(make("p", { className: "toast-text", textContent: text }), close);
-  toasts.append(box);
-  return box;
-}
-
-const title = document.title;
+const rail = document.querySelector("[data-rail]");
+let mark = "";
 const icon = document.querySelector("link[data-asks]");
 const plainIcon = icon?.getAttribute("href");
 
 /** Put the number of sessions that need the person before the page's title, and a dot on its icon. */
 export function refreshBadge() {
-  // A viewer reads what is asked, and others answer.
-  const count = document.body.dataset.role === "viewer" ? 0 : document.querySelectorAll("[data-session-row] .state-ask").length;
+  const { role, asks } = document.body.dataset;
+  // A viewer answers nothing. Where there is no list, the server has counted.
+  const count = role === "viewer" ? 0 : rail ? rail.querySelectorAll("[data-session-row] .state-ask").length : asks | 0;
   const plain = document.querySelector("[data-title]")?.textContent ?? "";
-  const base = plain ? `${plain} · ${title.split(" · ").pop()}` : title;
+  const title = document.title.replace(mark, "");
   document.querySelectorAll("[data-inbox]").forEach((badge) => ([badge.hidden, badge.textContent] = [!count, count]));
-  document.title = count ? `(${count}) ${base}` : base;
+  mark = count ? `(${count}) ` : "";
+  document.title = mark + (plain ? `${plain} · ${title.split(" · ").pop()}` : title);
   const wanted = count ? icon.dataset.asks : plainIcon;
   // Browsers fetch it anew with every change.
   if (icon && icon.getAttribute("href") !== wanted) icon.href = wanted;
 }
 
-const rail = document.querySelector("[data-rail]");
 if (rail) {
   new MutationObserver(refreshBadge).observe(rail, { childList: true, subtree: true });
   refreshBadge();
@@ -70,7 +53,7 @@ document.addEventListener("htmx:before:response", (event) => {
   const { status, headers } = event.detail.ctx.response;
   if (status < 400 || status === 422 || headers.has("HX-Retarget")) return;
   event.preventDefault();
-  import("./refused.js").then(({ explain }) => (toast(explain(status), "bad").dataset.about = aboutOf(event.detail.ctx)));
+  import("./refused.js").then(({ refuse }) => (refuse(status).dataset.about = aboutOf(event.detail.ctx)));
 });
 
 const aboutOf = ({ request: { method, action } }) => `${method} ${action.split("?")[0]}`;
@@ -83,5 +66,5 @@ document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
 
 document.addEventListener("htmx:error", (event) => {
   // A message waits by itself.
-  if (event.detail.error instanceof TypeError && !event.detail.ctx?.sourceElement.matches("[data-composer]")) toast(_("No connection to the server. Nothing was sent; try again."), "lost");
+  if (event.detail.error instanceof TypeError && !event.detail.ctx?.sourceElement.matches("[data-composer]")) import("./refused.js").then(({ lose }) => lose());
 });

@@ -16,11 +16,22 @@ export function toggle() {
   keep({ closed: closed ? 1 : 0 });
 }
 
-/** Open the session before (-1) or after (1) the one that is shown. */
-export function openNeighbour(step) {
+function neighbour(step) {
   const rows = [...document.querySelectorAll("[data-session-row]")];
   const here = rows.findIndex((row) => row.hasAttribute("aria-current"));
-  rows[here < 0 ? 0 : here + step]?.click();
+  return rows[here < 0 ? 0 : here + step];
+}
+
+/** Open the session before (-1) or after (1) the one that is shown. */
+export function openNeighbour(step) {
+  sessionStorage.step = step;
+  neighbour(step)?.click();
+}
+
+/** Somebody goes from session to session: the browser fetches the next one now. */
+export function lookAhead() {
+  neighbour(Number(sessionStorage.step))?.setAttribute("data-ahead", "");
+  delete sessionStorage.step;
 }
 
 function widen(pixels) {

@@ -1,4 +1,5 @@
 // What the status of a refused request means.
+import { toast } from "./toast.js";
 import { _ } from "./words.js";
 const TEXTS = {
   401: _("You are signed out. Reload the page to sign in again."),
@@ -6,4 +7,8 @@ const TEXTS = {
   404: _("This no longer exists. Reload the page."),
 };
 
-export const explain = (status) => TEXTS[status] ?? _("The server could not do that ({status}). Your text is kept.", { status });
+/** Say it. Returns: the message. */
+export const refuse = (status) => toast(TEXTS[status] ?? _("The server could not do that ({status}). Your text is kept.", { status }), "bad");
+
+/** The server was not reached. */
+export const lose = () => toast(_("No connection to the server. Nothing was sent; try again."), "lost");

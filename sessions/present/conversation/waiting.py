@@ -37,6 +37,17 @@ class Inbox:
         return sum(len(session.cards) for session in self.sessions)
 
 
+def count_waiting(team_id: str) -> int:
+    """Returns: how many sessions wait for somebody. Sub-agents count as the one at the top."""
+    found: set[str] = set()
+    for model in (PermissionRequest, QuestionRequest):
+        rows = model.objects.filter(
+            status=model.Status.PENDING, session__project__team=team_id, session__archived_at=None
+        )
+        found.update(root or own for own, root in rows.values_list("session", "session__root"))
+    return len(found)
+
+
 def load_inbox(team: Team) -> Inbox:
     """What has waited longest comes first."""
     found: list[Waiting] = []

@@ -41,7 +41,7 @@ function shorten(isAtEnd) {
   if (inner?.querySelectorAll("[data-turn]").length > MAX_TURNS) import("./prune.js").then(({ cut }) => cut(log, inner, MAX_TURNS, isAtEnd));
 }
 
-/** Something was added at the end: for who follows it, earlier turns leave the page. */
+/** For who follows the end, earlier turns leave the page. */
 export const prune = () => following && shorten(true);
 
 /** The newest turns are in the page. */

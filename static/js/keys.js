@@ -1,4 +1,4 @@
-// The keys of commands, as the server names them (teams/commands). Modules bind those.
+// The keys of commands (teams/commands); modules bind what they do.
 
 /** The keys of each action by its id, in the notation of the server. */
 export const keymap = JSON.parse(document.body.dataset.shortcuts || "{}");

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
+from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 
@@ -44,3 +46,14 @@ async def test_a_script_comes_compressed_and_may_be_kept_for_good(root: Path) ->
     assert packed[b"content-encoding"] == b"gzip"
     assert gzip.decompress(body) == source
     assert b"immutable" in packed[b"cache-control"]
+
+
+async def test_scripts_come_without_comments_and_name_each_other_as_they_are_kept(
+    root: Path,
+) -> None:
+    for source in (settings.BASE_DIR / "static" / "js").glob("*.js"):
+        _, body = await _get(staticfiles_storage.url(f"js/{source.name}"))
+        names = re.findall(r'(?:from|import)\s*\(?\s*"\./([^"]+)"', body.decode())
+        assert all(re.fullmatch(r"\w+\.[0-9a-f]{12}\.js", name) for name in names), names
+        assert len(names) == len(re.findall(r'(?:from|import)\s*\(?\s*"\./', source.read_text()))
+        assert not re.search(r"^\s*//", body.decode(), re.MULTILINE)

@@ -110,6 +110,7 @@ def test_static_files_with_a_hashed_name_are_immutable(running: UpServer) -> Non
     answer = httpx.get(f"http://127.0.0.1:{running.port}{style[1]}")
     assert answer.status_code == 200
     assert "immutable" in answer.headers["cache-control"]
+    assert not answer.headers.keys() & {"etag", "last-modified"}
     assert answer.headers["content-type"].startswith("text/css")
 
 

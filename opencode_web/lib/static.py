@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import minify  # type: ignore[import-untyped]  # no types
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, ASGISendEvent, Scope
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage
-from rjsmin import jsmin  # type: ignore[import-untyped]  # no types
 from servestatic import ServeStaticASGI
 from servestatic.storage import CompressedManifestStaticFilesStorage
 
@@ -26,14 +26,16 @@ class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: igno
 
 
 class _Minified(Storage):
-    """The files of a storage, without comments and blanks."""
+    """The scripts of a storage, without comments and blanks."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
     def open(self, name: str, mode: str = "rb") -> ContentFile[bytes]:
         with self._storage.open(name) as file:
-            return ContentFile(jsmin(file.read().decode()).encode(), name)
+            return ContentFile(
+                minify.string("text/javascript", file.read().decode()).encode(), name
+            )
 
 
 def _small(name: str, place: tuple[Storage, str]) -> tuple[Storage, str]:

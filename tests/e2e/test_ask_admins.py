@@ -41,5 +41,7 @@ def test_fr_02_a_member_reads_who_can_allow_more_cost_and_asks_them(
         expect(row).to_contain_text("asks the admins · Cost limit: $1.00 of $0.50")
         answer = admins.locator("#inbox").get_by_role("button", name="Continue")
         expect(admins.locator("#inbox").get_by_role("button", name="Ask them")).to_be_hidden()
+        # What has just been drawn anew takes no answer yet.
+        admins.wait_for_timeout(600)
         answer.click()
         expect(card).to_have_count(0)

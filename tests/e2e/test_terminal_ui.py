@@ -351,5 +351,5 @@ def test_a_wrong_token_is_refused(genuine: Genuine, tmp_path: Path) -> None:
     shell = ["sh", "-c", '"$@"; echo "ended: $?"; sleep 60', "sh", *command]
     with screen(shell, env=fresh.env, cwd=tmp_path) as shown:
         shown.wait("ended: 1")
-        assert re.search(r"(?i)unauthori|token|sign", shown.text), shown.text
+        assert re.search(r"(?i)unauthori|token|sign|failed attempts", shown.text), shown.text
         assert genuine.server.email not in shown.text

@@ -19,6 +19,7 @@ _MEMBER = "member_{}"
 _SESSION_PLACES = 6
 
 
+# A field for numbers would leave out a comma without a word, and take 20,00 for 2000.
 def _amount(look: str = "", **more: Any) -> forms.DecimalField:  # as the field takes them
     shown = {"class": look} if look else {}
     return forms.DecimalField(
@@ -26,7 +27,8 @@ def _amount(look: str = "", **more: Any) -> forms.DecimalField:  # as the field 
         min_value=Decimal(0),
         max_value=MAX_AMOUNT,
         decimal_places=2,
-        widget=forms.NumberInput(attrs={"inputmode": "decimal", "step": "0.01", **shown}),
+        widget=forms.TextInput(attrs={"inputmode": "decimal", **shown}),
+        localize=True,
         **more,
     )
 
@@ -42,7 +44,8 @@ def _session_amount() -> forms.DecimalField:
         min_value=Decimal(1).scaleb(-_SESSION_PLACES),
         max_value=MAX_AMOUNT,
         decimal_places=_SESSION_PLACES,
-        widget=forms.NumberInput(attrs={"inputmode": "decimal", "step": "any"}),
+        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
+        localize=True,
     )
 
 

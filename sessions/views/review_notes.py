@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
+from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Invalid
 from sessions.access import access_comment
@@ -84,7 +86,11 @@ def send(request: TeamRequest, session: str) -> HttpResponse:
     delivery: Literal["steer", "queue"] = "queue" if given.get("delivery") == "queue" else "steer"
     message_id = message_id_of(given.get("idempotency", ""))
     send_comments(access, delivery=delivery, message_id=message_id)
-    return _back(request, access.session)
+    if not request.htmx:
+        return _back(request, access.session)
+    context = {"message": _("Comments sent to the agent."), "kind": "ok"}
+    told = render(request, "_toast.html", context)
+    return reswap(retarget(told, "#toasts"), "beforeend")
 
 
 def _number(text: str) -> int:

@@ -24,7 +24,7 @@ const isAllowed = (item) => getComputedStyle(item.closest("[data-needs], [data-o
 
 /** The `when` and `run` of an action that stands for a click on the first match that is visible or in a menu. */
 export function clickable(selector) {
-  const find = () => [...document.querySelectorAll(selector)].find((item) => item.checkVisibility() || (item.matches(".menu-item") && isAllowed(item)));
+  const find = () => [...document.querySelectorAll(selector)].find((item) => item.checkVisibility() || (item.matches(".menu-item") && item.closest("[data-menu]")?.checkVisibility() && isAllowed(item)));
   return { when: () => Boolean(find()), run: async () => (await import("./press.js")).press(find()) };
 }
 

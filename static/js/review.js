@@ -85,9 +85,8 @@ function openFolder(folder) {
 view.addEventListener("toggle", ({ target }) => target.matches("[data-rows]") && !target.shown && (target.shown = true) && openFolder(target), true);
 
 function goTo(card) {
-  const body = card.querySelector("details");
   card.scrollIntoView({ block: "start" });
-  body.querySelector("summary").focus({ preventScroll: true });
+  card.querySelector("[data-file-fold] > summary").focus({ preventScroll: true });
 }
 
 function foldFiles() {

@@ -2,6 +2,7 @@
 import { connectLine, headers } from "./line.js";
 import { insertIntoMessage } from "./message.js";
 import { load } from "./view.js";
+import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
 const RESIZE_MS = 150;
@@ -79,15 +80,17 @@ function addScreen(tab) {
   const fit = new library.FitAddon();
   term.loadAddon(fit);
   term.open(host);
-  term.attachCustomKeyEventHandler((event) => handleKey(event, term));
   const screen = { id, host, term, fit, line: null, note: "", back: false };
+  term.attachCustomKeyEventHandler((event) => handleKey(event, screen));
   open.set(id, screen);
   if (ended) screen.note = ended;
   else attach(screen, Boolean(owner));
   return screen;
 }
 
-function handleKey(event, term) {
+function handleKey(event, screen) {
+  // One that has ended takes no keys: Tab goes on to what restarts it.
+  if (event.key === "Tab" && !screen.line) return false;
   if (event.type !== "keydown" || !event.ctrlKey) return true;
   if (event.key === "F6") {
     event.preventDefault();
@@ -96,7 +99,7 @@ function handleKey(event, term) {
   }
   if (!event.shiftKey || event.code !== "KeyC") return true;
   event.preventDefault();
-  navigator.clipboard?.writeText(term.getSelection());
+  navigator.clipboard?.writeText(screen.term.getSelection());
   return false;
 }
 
@@ -242,7 +245,11 @@ const acts = {
   terminalId: (item) => choose(item.dataset.terminalId, { focus: true }),
   terminalOpen: () => attempt(() => openOne()),
   terminalClose: () => attempt(() => close(current)),
-  terminalShare: () => attempt(() => call("PUT", `/pty/${current}`, { watchable: !tabOf(current).dataset.watchable })),
+  terminalShare: () => attempt(async () => {
+    const watchable = !tabOf(current).dataset.watchable;
+    await call("PUT", `/pty/${current}`, { watchable });
+    toast(watchable ? _("Members can see this terminal now.") : _("Only you can see this terminal now."), "ok");
+  }),
   terminalReader: setReader,
   terminalQuote: quote,
   terminalCopy: () => navigator.clipboard?.writeText(open.get(current)?.term.getSelection() ?? ""),

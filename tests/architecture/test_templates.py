@@ -4,6 +4,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import minify
 import pytest
 from django.conf import settings
 from django.template import TemplateSyntaxError
@@ -19,7 +20,7 @@ SCRIPTS = sorted((ROOT / "static" / "js").glob("*.js"))
 MAX_TEMPLATE_LINES = 120
 MAX_STYLE_LINES = 2_000
 # Of what a page loads at once, and of everything: `import()` brings the rest when it is needed.
-MAX_FIRST_SCRIPT_BYTES = 30_000
+MAX_FIRST_SCRIPT_BYTES = 20_000
 MAX_SCRIPT_BYTES = 200_000
 
 COMMENT = re.compile(r"\{#.*?#\}|\{% comment %\}.*?\{% endcomment %\}", re.DOTALL)
@@ -225,7 +226,9 @@ def test_hand_written_scripts_stay_within_their_budget() -> None:
         reached |= more
     assert not later & first
     assert first | reached == texts.keys()
-    assert sum(len(texts[name].encode()) for name in first) <= MAX_FIRST_SCRIPT_BYTES
+    # As they are served: what comments say costs nothing.
+    small = [minify.string("text/javascript", texts[name]) for name in first]
+    assert sum(len(text.encode()) for text in small) <= MAX_FIRST_SCRIPT_BYTES
     assert sum(len(text.encode()) for text in texts.values()) <= MAX_SCRIPT_BYTES
 
 

@@ -23,7 +23,7 @@ def test_attempts_run_beside_each_other_and_one_is_kept(
     with watched(signed_in, console=True) as page:
         page.goto(f"{server.url}/t/{server.team}/")
         page.locator("#prompt").fill(prompt)
-        page.locator("summary[aria-label='Compare attempts']").click()
+        page.locator(".composer-also > summary").click()
         page.get_by_label("Also run with").select_option(label="Plan")
         page.get_by_role("button", name="Start").click()
         page.wait_for_url(re.compile("/compare$"))

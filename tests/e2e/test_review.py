@@ -72,7 +72,7 @@ def test_sources_are_chosen_and_files_and_changes_reached_with_keys(
     pane.locator("[data-diffs]").focus()
     page.keyboard.press("n")
     page.keyboard.press("n")
-    expect(cards.last.locator("summary").first).to_be_focused()
+    expect(cards.last.locator("[data-file-fold] > summary")).to_be_focused()
     page.keyboard.press("]")
     page.keyboard.press("]")
     expect(page.locator("[data-line]:focus")).to_contain_text("value_60 = 60")

@@ -318,5 +318,5 @@ def _empty(found: Found, asked: Asked) -> str:
         Source.BRANCH: _("This branch has no changes yet."),
         Source.TURN: _("No files changed in this session yet."),
     }
-    nothing = _("No files changed yet. The agent's edits appear here.")
+    nothing = _("No files changed yet. The agent's edits appear here when its turn ends.")
     return texts.get(found.state) or texts.get(asked.source, nothing)

@@ -145,7 +145,10 @@ def load_found(
     order = [commands, sessions, files, settings]
     if not text and "rename" not in acting:
         order = [sessions, files, commands]
-    return Found(query, [one for one in order if one is not None and one.entries], note)
+    shown = [one for one in order if one is not None and one.entries]
+    # Enter takes the first entry: a name that begins as typed goes before what only contains it.
+    shown.sort(key=lambda one: bool(text) and not _begins(one.entries[0].label, text))
+    return Found(query, shown, note)
 
 
 def split_prefix(query: str) -> tuple[str, str]:
@@ -168,8 +171,13 @@ def _fitting(pages: Iterable[Target], text: str, *, most: int = _MAX_PAGES) -> l
     rated = [(score(text, f"{page.label} {page.words}"), page) for page in pages]
     # Scattered letters fit nearly everything: only a name that has it as a whole is meant.
     fitting = [(rate, page) for rate, page in rated if rate is not None and is_whole(rate, text)]
-    fitting.sort(key=lambda one: (-one[0], one[1].label))
+    # A name that begins so goes before all that only has it.
+    fitting.sort(key=lambda one: (not _begins(one[1].label, text), -one[0], one[1].label))
     return [_entry(page) for _, page in fitting[:most]]
+
+
+def _begins(label: str, text: str) -> bool:
+    return label.casefold().startswith(text.casefold())
 
 
 def _settings(access: TeamAccess, text: str) -> list[FindEntry]:

@@ -133,6 +133,24 @@ def test_what_is_no_amount_is_refused_and_shown_again(
     assert Budget.objects.get(scope="team").amount == 10
 
 
+@pytest.mark.parametrize(
+    ("language", "typed", "kept"),
+    [
+        ("de", "20,50", "20.50"),
+        ("de", "20.50", "20.50"),
+        ("en", "20.50", "20.50"),
+        ("en", "20,50", None),
+    ],
+)
+def test_a_comma_is_no_hundredfold(
+    alice: User, team: Team, client_for: ClientFor, language: str, typed: str, kept: str | None
+) -> None:
+    sent = client_for(alice).post(PAGE, {"team": typed}, headers={"Accept-Language": language})
+    assert sent.status_code == (302 if kept else 422)
+    amounts = [str(one.amount) for one in Budget.objects.all()]
+    assert amounts == ([kept] if kept else [])
+
+
 def test_only_admins_change_budgets(bob: User, budgets: None, client_for: ClientFor) -> None:
     assert client_for(bob).post(PAGE, {"team": "100"}).status_code == 403
     assert Budget.objects.get(scope="team").amount == 10

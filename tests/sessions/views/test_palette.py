@@ -68,6 +68,14 @@ def test_only_what_acts_on_the_page_is_offered(
     assert "Choose the model" not in client.get(URL, {"q": ">", "acts": "model"}).content.decode()
 
 
+def test_a_name_that_begins_as_typed_goes_before_all_that_only_contains_it(
+    alice: User, session: Session, client_for: ClientFor
+) -> None:
+    found = names(options(client_for(alice), q="members", acts="terminal-share"))
+    assert found[0] == "Members"
+    assert "Terminal: Let members watch" in found
+
+
 def test_files_are_found_where_the_page_is(
     alice: User, project: Project, session: Session, files: Path, client_for: ClientFor
 ) -> None:

@@ -231,7 +231,7 @@ def test_the_settings_pages_say_it(
     team = project.team.slug
     pages = [
         reverse("sessions:team_config", kwargs={"team": team}),
-        reverse("sessions:project", kwargs={"team": team, "project": project.pk}),
+        reverse("sessions:project_settings", kwargs={"team": team, "project": project.pk}),
     ]
     assert all("cannot be read" not in client.get(page).content.decode() for page in pages)
     save(project.team, BROKEN)

@@ -11,7 +11,7 @@ from typing import Any
 _VOID = {"br", "hr", "img", "input", "link", "meta", "use"}
 # Different on every rendering, and nothing that anybody sees.
 _NOISE = {"csrfmiddlewaretoken", "idempotency"}
-_UNSEEN = {"data-q", "data-now", "open"}
+_UNSEEN = {"data-q", "data-now", "data-made", "open"}
 
 
 @dataclass

@@ -8,6 +8,8 @@ document.body.append(dialog);
 const isWide = matchMedia("(min-width: 760px)");
 const GAP = 8;
 let opener = null;
+// What has the focus when the menu has closed, where that is not its opener.
+let next = null;
 // The message of a turn that is being rolled back.
 let said = "";
 
@@ -52,23 +54,24 @@ dialog.addEventListener("submit", ({ target }) => {
   said = target.matches("[data-roll-back]") ? document.getElementById(target.dataset.rollBack)?.textContent.trim() : "";
 }, true);
 
-/** What was rolled back can be said otherwise: an empty message field has it again. */
+/** What was rolled back can be said otherwise: an empty message field has it again. Returns: the field. */
 function giveBack(text) {
   const field = document.querySelector("[data-prompt]");
-  if (!text || !field || field.value || field.disabled) return;
+  if (!text || !field || field.value || field.disabled) return null;
   field.value = text;
   field.dispatchEvent(new InputEvent("input", { bubbles: true }));
-  setTimeout(() => field.focus());
+  return field;
 }
 dialog.addEventListener("close", () => {
   dialog.replaceChildren();
   // The row may have been drawn again since.
   const again = document.querySelector(`[data-row-menu][href="${CSS.escape(opener.getAttribute("href"))}"]`);
-  (opener.isConnected ? opener : again)?.focus();
+  (next ?? (opener.isConnected ? opener : again))?.focus();
+  next = null;
 });
 dialog.addEventListener("htmx:after:request", ({ detail }) => {
   if (!detail.ctx.response || detail.ctx.response.status >= 400) return;
+  next = giveBack(said);
   dialog.close();
-  giveBack(said);
   refreshNow();
 });

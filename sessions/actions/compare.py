@@ -80,7 +80,7 @@ def stop_compared(access: SessionAccess) -> None:
 
     Raises: NotFound where it is compared with none.
     """
-    for one in [access.session, *_others(access)]:
+    for one in _compared(access):
         if one.state != State.IDLE:
             request_stop(SessionAccess(one, access.team, access.principal))
 
@@ -91,7 +91,9 @@ def keep_only(access: SessionAccess) -> int:
 
     Returns: how many. Raises: Conflict while one of them runs; NotFound where there are none.
     """
-    others = [one for one in _others(access) if one.archived_at is None]
+    others = [
+        one for one in _compared(access) if one.pk != access.session.pk and one.archived_at is None
+    ]
     if any(one.state == State.BUSY for one in others):
         raise Conflict(_("Other attempts are still running. Stop them first."))
     for other in others:
@@ -100,8 +102,8 @@ def keep_only(access: SessionAccess) -> int:
     return len(others)
 
 
-def _others(access: SessionAccess) -> list[Session]:
+def _compared(access: SessionAccess) -> list[Session]:
     found = compared_with(access.session)
     if not found:
         raise NotFound("Comparison", access.session.pk)
-    return [one for one in found if one.pk != access.session.pk]
+    return found

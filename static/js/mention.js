@@ -65,14 +65,21 @@ function address(field, word, more = {}) {
   const url = new URL(field.form.dataset.mention, location);
   for (const [name, value] of Object.entries({ q: word, ...more })) url.searchParams.set(name, value);
   if (word.startsWith("/")) url.searchParams.set("acts", living());
+  for (const { dataset } of document.querySelectorAll("[data-file-pane] [data-file][aria-current]")) url.searchParams.append("open", dataset.file);
   return url;
 }
 
+/** What the server suggests for a word; empty where it cannot say. */
+async function suggestions(field, word, more) {
+  const response = await fetch(address(field, word, more), { headers: { "HX-Request": "true" } }).catch(() => null);
+  return response?.ok && !response.redirected ? response.text() : "";
+}
+
+const elementsOf = (text, selector) => [...new DOMParser().parseFromString(text, "text/html").querySelectorAll(selector)];
+
 /** Do what a command of the page is called that was typed as a whole. Returns: whether it is one. */
 export async function takeTyped(field, word) {
-  const response = await fetch(address(field, word), { headers: { "HX-Request": "true" } }).catch(() => null);
-  if (!response?.ok || response.redirected) return false;
-  const found = [...new DOMParser().parseFromString(await response.text(), "text/html").querySelectorAll(".mention")];
+  const found = elementsOf(await suggestions(field, word), ".mention");
   const option = found.find((one) => !one.dataset.insert && one.querySelector(".mention-label")?.textContent === word);
   if (!option) return false;
   if (option.matches(TAKEN)) take(option);
@@ -82,13 +89,9 @@ export async function takeTyped(field, word) {
 
 async function ask(field, word) {
   const turn = ++asked;
-  const url = address(field, word);
-  for (const { dataset } of document.querySelectorAll("[data-file-pane] [data-file][aria-current]")) url.searchParams.append("open", dataset.file);
-  const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
+  const text = await suggestions(field, word);
   if (turn !== asked) return;
-  if (!response?.ok || response.redirected) return close();
-  const text = await response.text();
-  if (turn !== asked) return;
+  if (!text) return close();
   await htmx.swap({ target: document.getElementById("mentions"), text, swap: "outerHTML", sourceElement: document.body });
   Object.entries({ role: "combobox", "aria-expanded": "true", "aria-controls": "mentions", "aria-autocomplete": "list" }).forEach(([name, value]) => field.setAttribute(name, value));
   if (options()[0]) mark(options()[0]);
@@ -97,9 +100,7 @@ async function ask(field, word) {
 
 /** What is defined in files comes after the files, when language servers have told it. */
 async function askSymbols(field, word, turn) {
-  const response = await fetch(address(field, word, { symbols: 1 }), { headers: { "HX-Request": "true" } }).catch(() => null);
-  if (turn !== asked || !response?.ok || response.redirected) return;
-  const found = [...new DOMParser().parseFromString(await response.text(), "text/html").querySelectorAll("[data-insert]")];
+  const found = elementsOf(await suggestions(field, word, { symbols: 1 }), "[data-insert]");
   if (turn !== asked || !list() || !found.length) return;
   const place = options().length;
   found.forEach((item, index) => (item.id = `mention-${place + index}`));

@@ -30,7 +30,6 @@ class Attempt:
     removed: int
     changes_url: str
     keep_url: str
-    is_shown: bool
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ def load_comparison(session: Session, compared: Sequence[Session]) -> Comparison
     left = [one for one in compared if one.archived_at is None]
     return Comparison(
         prompt=_first_prompt(compared[0]),
-        attempts=[_attempt(one, session) for one in compared],
+        attempts=[_attempt(one) for one in compared],
         url=place.url("compare"),
         stop_url=place.url("compare_stop"),
         is_running=any(one.state != State.IDLE for one in left),
@@ -59,7 +58,7 @@ def load_comparison(session: Session, compared: Sequence[Session]) -> Comparison
     )
 
 
-def _attempt(session: Session, shown: Session) -> Attempt:
+def _attempt(session: Session) -> Attempt:
     place = Place.of(session)
     counts = [number_of(session.summary, key) or 0 for key in ("files", "additions", "deletions")]
     return Attempt(
@@ -72,7 +71,6 @@ def _attempt(session: Session, shown: Session) -> Attempt:
         removed=counts[2],
         changes_url=f"{place.url('session')}?panel=changes&source=session&full=1",
         keep_url=place.url("compare_keep"),
-        is_shown=session.pk == shown.pk,
     )
 
 

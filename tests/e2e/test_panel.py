@@ -133,6 +133,8 @@ def test_the_palette_finds_what_was_said_and_goes_there(
     field = palette.get_by_role("combobox")
     expect(palette.get_by_role("group", name="Recent sessions")).to_be_visible()
     page.keyboard.type("marmalade cupb")
+    # Each answer to what was typed so far selects its first line.
+    expect(palette.locator("[data-query='marmalade cupb']")).to_be_visible()
     expect(palette.locator("mark").first).to_have_text("marmalade")
     page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
@@ -158,7 +160,8 @@ def test_the_palette_finds_what_was_said_and_goes_there(
     held: list[Route] = []
     page.reload()
     page.route(re.compile(r"/palette[^/]*\.js"), lambda route: held.append(route))
-    page.keyboard.press("Control+k")
+    with page.expect_request(re.compile(r"/palette[^/]*\.js")):
+        page.keyboard.press("Control+k")
     page.keyboard.type(">context")
     page.keyboard.press("Enter")
     held.pop().continue_()

@@ -12,10 +12,12 @@ UV_VERSION := 0.13.9
 CANDIDATES := python3 python3.13 python3.12 python3.11 python3.14 python
 # What pytest gets besides its own settings: `make test ARGS="-k tokens"`.
 ARGS ?=
+# Tests by their marks; none is all of them.
+MARKS ?= not deep
 # Two processes more than there are cores, as tests also wait; `make test JOBS=0` runs all in one.
 JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 
-.PHONY: help run test check chaos oracle bench clients llm texts lock format clean
+.PHONY: help run test deep check chaos oracle bench clients llm texts lock format clean
 
 help: ## Show these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -26,7 +28,10 @@ run: $(BIN)/opencode-web ## Install what is missing, migrate and start the serve
 # The tests stay compiled whatever the caller's shell says: otherwise each process compiles all of
 # them. Warnings are errors without Python's development mode, which costs a tenth.
 test: $(VENV)/.installed-dev ## Run the tests; ARGS="-k name" picks some
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "$(MARKS)" $(ARGS)
+
+deep: MARKS := deep
+deep: test ## Run the tests that are left to CI: faults at random, made-up requests
 
 check: $(VENV)/.installed-dev ## Format, lint, types, layers, migrations
 	$(BIN)/ruff format --check

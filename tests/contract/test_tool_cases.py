@@ -49,6 +49,7 @@ def test_what_differs_has_a_reason_and_nothing_else_has() -> None:
 
 
 @pytest.mark.e2e
+@pytest.mark.deep
 @pytest.mark.timeout(900)
 def test_the_genuine_program_changes_what_is_said_of_it(program: GenuineProgram) -> None:
     found, expected = {}, {}

@@ -17,13 +17,14 @@ WIDE, PHONE = 1440, 390
 SMALL, TABLET = 320, 1024
 _HEIGHT = {WIDE: 900, PHONE: 844, SMALL: 568, TABLET: 768}
 _ALL = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# A theme changes colours and nothing else.
+# A theme changes colours and nothing else, and a width what has room.
 _COLOURS = ["color-contrast"]
+_ROOM = [*_COLOURS, "target-size", "scrollable-region-focusable"]
 # There the ruler is enough.
 _NONE = list[str]()
 # The last is how the page is left.
 _VARIANTS = (
-    ("light", SMALL, _NONE), ("light", TABLET, _NONE), ("dark", PHONE, _ALL), ("light", WIDE, _ALL),
+    ("light", SMALL, _NONE), ("light", TABLET, _NONE), ("dark", PHONE, _ROOM), ("light", WIDE, _ALL),
 )  # fmt: skip
 # What is there at one width only is part of a frame.
 _OF_FRAMES = (

@@ -149,6 +149,7 @@ def test_fr_01_a_session_that_somebody_archives_or_deletes_says_so_where_it_is_o
     expect(page.get_by_label("Message to the agent")).to_have_value("not sent")
 
 
+@pytest.mark.deep
 def test_fr_01_a_line_that_is_cut_many_times_loses_and_doubles_nothing(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:
@@ -209,6 +210,7 @@ def test_fr_01_a_worker_that_is_killed_costs_no_text_that_was_shown(
     expect(own.locator("[id^=prt-] p")).to_have_text(shown)
 
 
+@pytest.mark.deep
 def test_fr_01_a_server_that_is_killed_many_times_in_mid_stream_loses_and_doubles_nothing(
     mortal: Installation, own: Page
 ) -> None:

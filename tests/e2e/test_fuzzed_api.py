@@ -25,7 +25,7 @@ from opencode_web.api import openapi_document
 from tests.e2e.installation import Installation, installation
 from tests.e2e.rest import ask, new_session, script
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.deep, pytest.mark.timeout(300)]
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

@@ -21,7 +21,7 @@ from clients.generate import (
 )
 from tests.e2e.installation import Installation
 
-pytestmark = [pytest.mark.e2e, pytest.mark.any_database, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.deep, pytest.mark.any_database, pytest.mark.timeout(300)]
 STORY = """
 import { createClient } from "./dist/index.js";
 const [baseUrl, token] = process.argv.slice(2);

@@ -25,7 +25,7 @@ from tests.contract.sent_events import sent_events
 from tests.sessions.api.conftest import bearer
 from tests.sessions.factories import make_project
 
-pytestmark = [pytest.mark.e2e, pytest.mark.any_database]
+pytestmark = [pytest.mark.e2e, pytest.mark.deep, pytest.mark.any_database]
 START_S = 120
 
 

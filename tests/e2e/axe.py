@@ -24,7 +24,8 @@ _ROOM = [*_COLOURS, "target-size", "scrollable-region-focusable"]
 _NONE = list[str]()
 # The last is how the page is left.
 _VARIANTS = (
-    ("light", SMALL, _NONE), ("light", TABLET, _NONE), ("dark", PHONE, _ROOM), ("light", WIDE, _ALL),
+    ("light", SMALL, _NONE), ("light", TABLET, _NONE),
+    ("dark", PHONE, _ROOM), ("light", WIDE, _ALL),
 )  # fmt: skip
 # What is there at one width only is part of a frame.
 _OF_FRAMES = (

@@ -7,7 +7,7 @@ import pytest
 from tests.e2e.genuine import Genuine
 from tests.e2e.rest import script
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300), pytest.mark.any_database]
+pytestmark = [pytest.mark.e2e, pytest.mark.deep, pytest.mark.timeout(300), pytest.mark.any_database]
 
 READ = script([{"tool": "read", "input": {"filePath": "till.py"}}], [{"text": "Answer 42."}])
 WRITE = script(

@@ -21,6 +21,7 @@ from tests.e2e.tmux import Screen, screen
 
 pytestmark = [
     pytest.mark.e2e,
+    pytest.mark.deep,
     pytest.mark.timeout(300),
     pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed"),
     pytest.mark.any_database,

@@ -26,6 +26,8 @@ def parser(*, is_page: bool) -> MarkdownIt:
     made.add_render_rule("image", _render_image)
     made.add_render_rule("link_open", _render_link)
     made.add_render_rule("table_open", _render_table)
+    made.add_render_rule("th_open", _render_cell)
+    made.add_render_rule("td_open", _render_cell)
     return made
 
 
@@ -72,4 +74,14 @@ def _render_table(
 ) -> str:
     # A wide one scrolls, and the keyboard has to reach it for that, as with code.
     tokens[index].attrSet("tabindex", "0")
+    return self.renderToken(tokens, index, options, env)
+
+
+def _render_cell(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    # The policy of our pages allows no styles in elements.
+    style = tokens[index].attrs.pop("style", None)
+    if style is not None:
+        tokens[index].attrSet("align", str(style).removeprefix("text-align:"))
     return self.renderToken(tokens, index, options, env)

@@ -49,9 +49,6 @@ class Header:
 
     id: str
     title: str
-    # The session that a sub-agent works for; empty for one of people. Such a page is only read.
-    parent: str
-    parent_url: str
     state: Look
     state_text: str
     since: datetime | None
@@ -206,8 +203,6 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
     return Header(
         id=session.pk,
         title=shown_title(session),
-        parent=session.parent.title if session.parent else "",
-        parent_url=place.url_of(session.parent_id) if session.parent_id else "",
         state=look,
         state_text=_("Retrying in") if retries else text,
         attempt=session.attempt if retries else 0,

@@ -14,13 +14,14 @@ from opencode_web.lib.markdown import (
 
 def test_it_renders_what_agents_write() -> None:
     html = render_markdown(
-        "# Head\n\nSome `code` and **bold**.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+        "# Head\n\nSome `code` and **bold**.\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n"
         "```python\ndef f():\n    return 1\n```\n"
     )
     assert "<h3>Head</h3>" in html
     assert "<strong>bold</strong>" in html
     assert '<table tabindex="0">' in html
     assert "<td>1</td>" in html
+    assert '<td align="right">2</td>' in html
     assert '<span class="k">def</span> <span class="nf">f</span>' in html
 
 

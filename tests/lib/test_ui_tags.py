@@ -39,8 +39,8 @@ def test_ago_of_nothing_is_empty() -> None:
 def test_duration(subtests: pytest.Subtests) -> None:
     cases = [
         (None, ""),
-        (-1, "0.0 s"),
-        (0, "0.0 s"),
+        (-1, "0.1 s"),
+        (0, "0.1 s"),
         (0.14, "0.1 s"),
         (9.94, "9.9 s"),
         (9.99, "10 s"),

@@ -86,7 +86,7 @@ def duration(seconds: float | None) -> str:
         return ""
     # From 9.95 on the tenths would round to "10.0 s".
     if seconds < 9.95:
-        return f"{number_format(max(seconds, 0), 1)} s"
+        return f"{number_format(max(seconds, 0.1), 1)} s"
     whole = round(seconds)
     if whole < _MINUTE_S:
         return f"{whole} s"

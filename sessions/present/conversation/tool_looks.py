@@ -34,6 +34,8 @@ class Looks:
     refused: str = ""
     # It ran to its end, and that was none to be content with.
     failed: bool = False
+    # The object is language, not a path, a pattern or a command.
+    words: bool = False
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ class ToolRow:
     object: str
     # pending, running, done, error, or stopped: a person cut it off.
     state: str
+    words: bool = False
     numbers: str = ""
     added: int | None = None
     removed: int | None = None
@@ -110,6 +111,7 @@ def build_tool_row(
         tool=tool,
         verb=looks.verb,
         object=looks.object,
+        words=looks.words,
         state="error" if looks.refused or looks.failed else _STATES.get(call.status, call.status),
         numbers=looks.numbers,
         added=looks.added,
@@ -144,7 +146,13 @@ def _shell(call: Call) -> Looks:
     if call.status == "error" and body is not None and not body.output:
         body_of_call = plain(call)
         return Looks(
-            _("Shell"), title, numbers, template=DEFAULT, body=body_of_call, open=call.typed
+            _("Shell"),
+            title,
+            numbers,
+            template=DEFAULT,
+            body=body_of_call,
+            open=call.typed,
+            words=bool(described),
         )
     tail = last_line(call.state) if runs else ""
     failed = bool(code) and call.status == "completed"
@@ -157,6 +165,7 @@ def _shell(call: Call) -> Looks:
         open=call.typed,
         tail=tail,
         failed=failed,
+        words=bool(described),
     )
 
 
@@ -182,7 +191,7 @@ def _question(call: Call) -> Looks:
         for item, answer in zip(asked, given, strict=False)
     ]
     body = OutputBody(pairs, "", "", 0, call.url) if pairs and answers else None
-    return Looks(_("Asked"), first_line(what), template=DEFAULT, body=body)
+    return Looks(_("Asked"), first_line(what), template=DEFAULT, body=body, words=True)
 
 
 def _task(call: Call) -> Looks:
@@ -191,7 +200,9 @@ def _task(call: Call) -> Looks:
     title, live = first_line(described), call.status in ("pending", "running")
     if not child:
         body_of_call = plain(call)
-        return Looks(_("Task"), title, agent, template=DEFAULT, body=body_of_call, open=live)
+        return Looks(
+            _("Task"), title, agent, template=DEFAULT, body=body_of_call, open=live, words=True
+        )
     done = call.below(child)
     body = report_body(
         call.state,
@@ -199,7 +210,16 @@ def _task(call: Call) -> Looks:
         stop_url=done.stop_url if done else "",
     )
     numbers, url = work_of(agent, done), call.place.sub_url(child)
-    return Looks(_("Task"), title, numbers, template=_TASK, body=body, open=live, open_url=url)
+    return Looks(
+        _("Task"),
+        title,
+        numbers,
+        template=_TASK,
+        body=body,
+        open=live,
+        open_url=url,
+        words=True,
+    )
 
 
 def _fetch(call: Call) -> Looks:
@@ -215,7 +235,7 @@ def _fetch(call: Call) -> Looks:
 def _web_search(call: Call) -> Looks:
     asked = first_line(text_of(call.input, "query"))
     said = _("“%(query)s”") % {"query": asked} if asked else ""
-    return Looks(_("Searched the web"), said, template=DEFAULT, body=plain(call))
+    return Looks(_("Searched the web"), said, template=DEFAULT, body=plain(call), words=True)
 
 
 def _skill(call: Call) -> Looks:
@@ -234,6 +254,7 @@ def _todos(call: Call) -> Looks:
         _("%(done)s of %(total)s") % {"done": view.done, "total": view.total},
         template=_TODOS,
         body=view,
+        words=True,
     )
 
 

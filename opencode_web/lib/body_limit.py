@@ -163,7 +163,8 @@ def _first(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> bytes:
 
 
 def _has_session(cookie: bytes) -> bool:
-    return f"{settings.SESSION_COOKIE_NAME}=".encode() in cookie
+    names = (settings.SESSION_COOKIE_NAME, settings.PREVIEW_COOKIE_NAME)
+    return any(f"{name}=".encode() in cookie for name in names)
 
 
 def _body(limit: int) -> bytes:

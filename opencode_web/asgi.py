@@ -33,10 +33,12 @@ if not settings.EMBEDDED:
     importlib.import_module("opencode_web.heartbeat").Heartbeat("web").start()
 _consumers = importlib.import_module("sessions.consumers")
 
-application = ProtocolTypeRouter(
-    {
-        "http": BodyLimit(StaticFilesApp(_pages), _grants_of),
-        # Signs in by cookie and checks the page's origin.
-        "websocket": _consumers.websocket_application,
-    }
+application = _consumers.PreviewHosts(
+    ProtocolTypeRouter(
+        {
+            "http": BodyLimit(StaticFilesApp(_pages), _grants_of),
+            # Signs in by cookie and checks the page's origin.
+            "websocket": _consumers.websocket_application,
+        }
+    )
 )

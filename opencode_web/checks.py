@@ -22,6 +22,7 @@ TAG = "opencode_web"
 MIN_SECRET_CHARS = 32
 # As browsers send it. Some desktop programs have a scheme of their own.
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?")
+_HOST = re.compile(r"(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?::[0-9]{1,5})?")
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1", "testserver"}
 
 
@@ -199,6 +200,29 @@ def _check_terminal_environment() -> list[CheckMessage]:
     ]
 
 
+def _check_preview_host() -> list[CheckMessage]:
+    host = settings.PREVIEW_HOST
+    if host and not _HOST.fullmatch(host):
+        return [
+            Error(
+                f"PREVIEW_HOST is {host!r}, which is not a host name.",
+                hint="Write it like preview.example.net, with a port if browsers need one.",
+                id="opencode_web.E016",
+            )
+        ]
+    visited = urlsplit(settings.PUBLIC_URL).hostname or ""
+    if not host or host.partition(":")[0].split(".")[-2:] != visited.split(".")[-2:]:
+        return []
+    return [
+        checks.Warning(
+            f"PREVIEW_HOST is below the same domain as {visited}, so a previewed app can set "
+            "cookies for this server.",
+            hint="Use a domain of its own for previews, such as preview.example.net.",
+            id="opencode_web.W016",
+        )
+    ]
+
+
 def _check_team_creation() -> list[CheckMessage]:
     if settings.TEAM_CREATION in {"operators", "everyone"}:
         return []
@@ -270,6 +294,7 @@ _CHECKS = (
     _check_sandbox,
     _check_network,
     _check_terminal_environment,
+    _check_preview_host,
     _check_team_creation,
     _check_private_addresses,
     _check_config_env,

@@ -357,6 +357,10 @@ TERMINAL_IDLE_H = env_int("TERMINAL_IDLE_H", 12)
 # A Python function, as `package.module.function`, that adds to the environment of a terminal. It
 # gets a `sessions.terminals.environment.TerminalLocation` and returns a mapping of names to values.
 TERMINAL_ENVIRONMENT = env("TERMINAL_ENVIRONMENT")
+# Apps in terminals are previewed at hosts below this one, such as preview.example.org[:8443].
+# Without it only where people visit the server at localhost, at hosts below localhost.
+PREVIEW_HOST = env("PREVIEW_HOST").strip().lower()
+PREVIEW_COOKIE_NAME = "opencode-preview"
 # Who may create teams: operators or everyone. A team can add projects and run commands.
 TEAM_CREATION = env("TEAM_CREATION", "operators").strip().lower()
 # Private and loopback addresses that outgoing connections may reach, as host[:port] or CIDR[:port].

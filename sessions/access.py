@@ -19,6 +19,7 @@ from opencode_web.lib.errors import Forbidden, NotFound
 from sessions.models import (
     Message,
     PermissionRequest,
+    Preview,
     Project,
     QuestionRequest,
     ReviewComment,
@@ -237,6 +238,21 @@ def access_watched_terminal(principal: Principal, terminal_id: str) -> TerminalA
         raise NotFound("Terminal", terminal_id)
     team = access_principal_team(principal, terminal.project.team_id, need=Role.MEMBER)
     return TerminalAccess(terminal, team, principal)
+
+
+def access_preview(principal: Principal, label: str) -> tuple[Preview, TerminalAccess]:
+    """A preview of the principal's own, opened in the same browser.
+
+    Raises: NotFound for any other; Forbidden below member.
+    """
+    key = principal.browser.key if principal.browser else ""
+    preview = Preview.objects.filter(
+        pk=label, browser_key=key, terminal__creator=principal.user
+    ).first()
+    if preview is None:
+        raise NotFound("Page")
+    terminal = access_terminal(principal, preview.terminal_id, need=Role.MEMBER, own=True)
+    return preview, terminal
 
 
 def access_team_skill(team: TeamAccess, name: str, *, need: Role = Role.VIEWER) -> TeamSkill:

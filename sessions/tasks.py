@@ -8,6 +8,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.loop import submit
 from sessions.actions.deliveries import prune_deliveries
 from sessions.actions.drafts import prune_drafts
+from sessions.actions.previews import forget_idle_previews
 from sessions.actions.project_files import forgotten_projects
 from sessions.actions.schedule_runs import run_due, settle_runs
 from sessions.browse.ask import start_serving
@@ -73,6 +74,7 @@ def terminal(terminal_id: str, sealed_environment: str = "") -> None:
 def settle() -> None:
     """End the terminals whose worker is gone."""
     settle_terminals()
+    forget_idle_previews()
 
 
 @shared_task(name="sessions.remove_project_files")

@@ -100,6 +100,7 @@ class AuditAction(StrEnum):
     TERMINAL_REMOVED = "terminal.removed"
     TERMINAL_SHOWN = "terminal.shown"
     TERMINAL_HIDDEN = "terminal.hidden"
+    PREVIEW_OPENED = "preview.opened"
     RULE_CREATED = "rule.created"
     RULE_REVOKED = "rule.revoked"
     SCHEDULE_CREATED = "schedule.created"

@@ -128,6 +128,8 @@ SENTENCES: dict[str, Promise] = {
     Did.TERMINAL_REMOVED: gettext_lazy("{who} closed a terminal in the project {project}."),
     Did.TERMINAL_SHOWN: gettext_lazy("{who} let others watch a terminal in the project {project}."),
     Did.TERMINAL_HIDDEN: gettext_lazy("{who} hid a terminal in the project {project} from others."),
+    Did.PREVIEW_OPENED: gettext_lazy(
+        "{who} opened a preview of port {port} in the project {project}."),
     Did.RULE_CREATED: gettext_lazy("{who} added a permission rule."),
     Did.RULE_REVOKED: gettext_lazy("{who} revoked the rule for {permission} “{pattern}”."),
     Did.SCHEDULE_CREATED: gettext_lazy("{who} created the schedule {it}."),

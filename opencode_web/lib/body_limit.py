@@ -108,6 +108,13 @@ class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]  # daphne 
             return None
         return super().process()
 
+    def handle_exception(self, exception: BaseException) -> None:
+        """Cut off a response that has begun: the base class would try to begin another."""
+        if not self._response_started:
+            super().handle_exception(exception)
+        elif self.channel is not None:
+            self.channel.transport.abortConnection()
+
     def _refuse(self) -> None:
         if self._refused:
             return
@@ -156,7 +163,8 @@ def _first(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> bytes:
 
 
 def _has_session(cookie: bytes) -> bool:
-    return f"{settings.SESSION_COOKIE_NAME}=".encode() in cookie
+    names = (settings.SESSION_COOKIE_NAME, settings.PREVIEW_COOKIE_NAME)
+    return any(f"{name}=".encode() in cookie for name in names)
 
 
 def _body(limit: int) -> bytes:

@@ -18,6 +18,7 @@ from sessions.models.mcp_sign_in import McpSignIn, McpSignInAttempt
 from sessions.models.message import Message, Part
 from sessions.models.permission import AdminsAsked, PermissionRequest, RuleScope, SavedRule
 from sessions.models.pin import Pin
+from sessions.models.preview import Preview
 from sessions.models.process import ServerProcess
 from sessions.models.project import Project
 from sessions.models.question import QuestionRequest
@@ -56,6 +57,7 @@ __all__ = [
     "Part",
     "PermissionRequest",
     "Pin",
+    "Preview",
     "Project",
     "ProjectForge",
     "ProjectSecret",

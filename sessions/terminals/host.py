@@ -17,6 +17,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
 from sessions.git.places import lent_objects
 from sessions.models import Terminal
+from sessions.previews.serving import serve_previews
 from sessions.sandboxes.build import project_sandbox
 from sessions.terminals.environment import terminal_environment
 from sessions.terminals.life import begin_terminal, end_terminal
@@ -112,7 +113,10 @@ async def _serve(terminal: Terminal, home: Path, sealed_environment: str) -> End
         network=True,
     )
     size = Size(terminal.rows, terminal.columns)
-    async with open_terminal(sandbox, command, size) as program:
+    async with (
+        open_terminal(sandbox, command, size) as program,
+        serve_previews(terminal.pk, program.network),
+    ):
         return await Serving(terminal.pk, program).until_end()
 
 

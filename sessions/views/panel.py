@@ -11,10 +11,11 @@ from opencode_web.lib.json import JsonObject, object_of
 from sessions.models import Session
 from sessions.present.pages.context import load_context
 from sessions.present.pages.panel import TASTE, WIDTHS, Pane
+from sessions.present.pages.previews import load_previews
 from sessions.present.pages.terminals import load_terminals
 from sessions.present.place import Place
 from sessions.views.files import load_files
-from sessions.views.requests import session_of
+from sessions.views.requests import app_origin, session_of
 from sessions.views.review import load_review
 from teams.actions.tastes import remember_taste
 from teams.http import TeamRequest, team_view
@@ -31,6 +32,8 @@ def load_pane(request: TeamRequest, session: Session, name: str) -> dict[str, ob
             return {"files": load_files(request, session)}
         case Pane.TERMINAL:
             return {"terminals": load_terminals(session_of(request, session.pk))}
+        case Pane.PREVIEW:
+            return {"previews": load_previews(session_of(request, session.pk), app_origin(request))}
         case Pane.CONTEXT:
             return {"context": load_context(session, request.user.pk)}
         case _:

@@ -65,6 +65,11 @@ def project_of(request: TeamRequest, project_id: str, *, need: Role = Role.VIEWE
     return access
 
 
+def app_origin(request: HttpRequest) -> str:
+    """Returns: the origin at which the person visits this server."""
+    return f"{request.scheme}://{request.get_host()}"
+
+
 def acting_of(request: TeamRequest) -> set[str]:
     """Returns: ids of the commands that act on the page that is open, as it says itself."""
     return set(request.GET.get("acts", "")[:_MAX_ACTS_CHARS].split(","))

@@ -35,6 +35,7 @@ async function fill(name) {
   if (name === "changes") import("./review.js");
   if (view.dataset.src) await load(view, view.dataset.src);
   if (name === "terminal") (await import("./term.js")).start();
+  if (name === "preview") import("./preview.js");
 }
 
 function show(name, { focus = false } = {}) {

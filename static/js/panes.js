@@ -38,7 +38,7 @@ document.addEventListener("contextmenu", (event) => {
 });
 if (workspace && workspace.dataset.panel !== "closed") import("./panel.js");
 
-for (const id of ["changes", "files", "terminal", "context"])
+for (const id of ["changes", "files", "terminal", "preview", "context"])
   bind({ id, when: () => tab(id), run: () => press(id) });
 bind({ id: "review", when: () => tab("changes"), run: toggleFull });
 bind({ id: "rail", when: () => app?.querySelector("[data-rail]"), run: toggleRail });

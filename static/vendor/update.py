@@ -67,6 +67,12 @@ PACKAGES = (
         "26003b4517a132b64e4ff228fd88a5fda3fff5e606c76093f6dcff772e9ecec0",
         ("LICENSE", "lib/addon-fit.mjs"),
     ),
+    Package(
+        "modern-screenshot",
+        "4.7.0",
+        "f0a936790389088dccfaec198f904339878a0cf8e875745bb262ca761c804dc3",
+        ("LICENSE", "dist/index.js"),
+    ),
 )
 EDITOR = "codemirror-6.0.2"
 # Of the module, which the same packages always make.
@@ -79,16 +85,16 @@ LUCIDE = Package(
 )
 # fmt: off
 ICONS = (
-    "arrow-down", "arrow-left", "arrow-right", "arrow-up", "ban", "bot", "chart-column", "check",
-    "chevron-down", "chevron-right", "circle", "circle-alert", "circle-check", "circle-dashed",
-    "circle-help", "clock", "columns-2", "copy", "cpu", "ellipsis", "external-link", "eye",
-    "file-diff", "file-text", "fold-vertical", "folder", "folder-git-2", "folder-tree",
-    "git-branch", "globe", "house", "info", "key-round", "keyboard", "link", "list-checks", "lock",
-    "log-out", "maximize-2", "menu", "message-square", "mic", "minimize-2", "minus", "monitor",
-    "moon", "palette", "panel-left", "panel-right", "pencil", "pin", "plus", "refresh-cw",
-    "rotate-ccw", "rows-2", "scroll-text", "search", "send", "settings", "shield-check", "space",
-    "square", "star", "sun", "terminal", "trash-2", "triangle-alert", "unfold-vertical", "upload",
-    "user", "users", "wrap-text", "x",
+    "arrow-down", "arrow-left", "arrow-right", "arrow-up", "ban", "bot", "camera", "chart-column",
+    "check", "chevron-down", "chevron-right", "circle", "circle-alert", "circle-check",
+    "circle-dashed", "circle-help", "clock", "columns-2", "copy", "cpu", "ellipsis",
+    "external-link", "eye", "file-diff", "file-text", "fold-vertical", "folder", "folder-git-2",
+    "folder-tree", "git-branch", "globe", "house", "info", "key-round", "keyboard", "link",
+    "list-checks", "lock", "log-out", "maximize-2", "menu", "message-square", "mic", "minimize-2",
+    "minus", "monitor", "moon", "palette", "panel-left", "panel-right", "pencil", "pin", "plus",
+    "refresh-cw", "rotate-ccw", "rows-2", "scroll-text", "search", "send", "settings",
+    "shield-check", "space", "square", "square-mouse-pointer", "star", "sun", "terminal", "trash-2",
+    "triangle-alert", "unfold-vertical", "upload", "user", "users", "wrap-text", "x",
 )
 # fmt: on
 

@@ -83,6 +83,8 @@ _PANEL = (
             scope="files"),
     Command("terminal", Group.PANEL, gettext_lazy("Show or hide the terminal"), "`",
             slash="terminal"),
+    Command("preview", Group.PANEL, gettext_lazy("Show or hide the app preview"), "o",
+            slash="preview", words="browser port localhost web app"),
     Command("context", Group.PANEL, gettext_lazy("Show or hide context and cost"), "i",
             slash="context status cost", words="tokens usage"),
 )
@@ -116,6 +118,14 @@ _TERMINAL = (
     Command("terminal-reader", Group.TERMINAL, gettext_lazy("Screen reader mode")),
     Command("terminal-close", Group.TERMINAL, gettext_lazy("Close terminal")),
 )
+_PREVIEW = (
+    Command("preview-reload", Group.PREVIEW, gettext_lazy("Reload the app")),
+    Command("preview-pick", Group.PREVIEW, gettext_lazy("Pick an element for the agent")),
+    Command("preview-picture", Group.PREVIEW, gettext_lazy("Attach a screenshot of the app")),
+    Command("preview-errors", Group.PREVIEW, gettext_lazy("Send the app's errors to the agent")),
+    Command("preview-tab", Group.PREVIEW, gettext_lazy("Open the app in a new tab")),
+    Command("preview-close", Group.PREVIEW, gettext_lazy("Close the preview")),
+)
 _SESSIONS = (
     Command("sessions", Group.SESSIONS, gettext_lazy("Go to a session…"),
             slash="sessions resume continue", words="switch open"),
@@ -137,6 +147,6 @@ _ANYWHERE = (
 # fmt: on
 
 ACTS = (
-    *(*_SESSION, *_MESSAGE, *_REQUESTS, *_PANEL, *_CHANGES, *_TERMINAL, *_SESSIONS),
+    *(*_SESSION, *_MESSAGE, *_REQUESTS, *_PANEL, *_CHANGES, *_TERMINAL, *_PREVIEW, *_SESSIONS),
     *_ANYWHERE,
 )

@@ -18,6 +18,7 @@ class Group(TextChoices):
     PANEL = "panel", gettext_lazy("Side panel")
     CHANGES = "changes", gettext_lazy("In the changes")
     TERMINAL = "terminal", gettext_lazy("Terminal")
+    PREVIEW = "preview", gettext_lazy("Preview")
     GO = "go", gettext_lazy("Go to")
     SESSIONS = "sessions", gettext_lazy("Sessions")
     ANYWHERE = "anywhere", gettext_lazy("Anywhere")

@@ -217,6 +217,9 @@ PAGES = [
     Row("get", _S + "/review/folder", TO_PAGE),
     Row("get", _S + "/files", TO_PAGE),
     Row("get", _S + "/terminals", TO_PAGE),
+    Row("get", _S + "/previews", TO_PAGE),
+    Row("post", _S + "/preview", (404, 404, 404, 403, 404, 302)),
+    Row("get", _S + "/preview/<str:label>", (404, 404, 404, 403, 404, 302)),
     *(
         Row(method, _S + "/files/edit", (400, 400, 400, 403, 404, 302))
         for method in ("get", "post")

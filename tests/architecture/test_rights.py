@@ -32,7 +32,7 @@ STANDS_FOR = {
     "review": f"post {_S}review/(comment.*|send)",
     "publish": f"post ({_S}((publish|worktree)/<str:act>|review/(stage|commit))"
     f"|{_P}rescued/<str:checkout>/branch)",
-    "terminals": "post (pty|api/pty)",
+    "terminals": f"(post (pty|api/pty|{_S}preview)|get {_S}preview/.+)",
     "projects": f"(get|post) (t/<slug:team>/p/new|{_P}(import|clone/again))",
     "schedules": f"post {_P}schedules",
     "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*)"

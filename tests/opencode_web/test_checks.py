@@ -35,6 +35,11 @@ def test_the_settings_of_a_plain_start_are_sound() -> None:
         ({"UNSAFE_SANDBOX": True}, "opencode_web.W008"),
         ({"TERMINAL_ENVIRONMENT": "nowhere.at.all"}, "opencode_web.E010"),
         ({"TERMINAL_ENVIRONMENT": "name"}, "opencode_web.E010"),
+        ({"PREVIEW_HOST": "https://preview.example.net"}, "opencode_web.E016"),
+        (
+            {"PREVIEW_HOST": "preview.example.com", "PUBLIC_URL": "https://agents.example.com"},
+            "opencode_web.W016",
+        ),
         ({"TEAM_CREATION": "nobody"}, "opencode_web.E014"),
         ({"ALLOWED_PRIVATE_ADDRESSES": ["http://localhost"]}, "opencode_web.E012"),
         ({"REMOVED_SETTINGS": ["GIT_ALLOW_PRIVATE"]}, "opencode_web.W012"),
@@ -54,6 +59,7 @@ def test_it_finds_what_is_unsafe(
         {"DEBUG": True, "ALLOWED_HOSTS": ["localhost", "127.0.0.1"]},
         {"PUBLIC_URL": "https://agents.example.com"},
         {"PUBLIC_URL": "http://localhost:4096"},
+        {"PUBLIC_URL": "https://agents.example.com", "PREVIEW_HOST": "preview.example.net:8443"},
         {"CORS_ORIGINS": ["https://ide.example.com", "http://[::1]:3000", "tauri://localhost"]},
     ],
 )

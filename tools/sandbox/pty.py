@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from tools.redaction import Redactor
 from tools.sandbox.base import Command
 from tools.sandbox.bubblewrap import BubblewrapSandbox
+from tools.sandbox.inner_network import InnerNetwork
 from tools.sandbox.long_running import Program, Streams, run_program
 from tools.sandbox.process import readable, writable
 
@@ -33,7 +34,10 @@ class Size:
 class Terminal:
     """A running program and its terminal. One reader and one writer at a time."""
 
-    def __init__(self, master: int, program: Program, redactor: Redactor) -> None:
+    def __init__(
+        self, master: int, program: Program, redactor: Redactor, network: InnerNetwork
+    ) -> None:
+        self.network = network
         self._master = master
         self._program = program
         self._clean = redactor.stream(eager=_EAGER_BYTES)
@@ -104,8 +108,11 @@ async def open_terminal(
     try:
         os.set_blocking(master, False)
         _set_size(master, size)
-        async with run_program(sandbox, command, Streams(slave, slave, terminal=True)) as program:
-            yield Terminal(master, program, sandbox.redactor)
+        async with (
+            run_program(sandbox, command, Streams(slave, slave, terminal=True)) as program,
+            contextlib.aclosing(InnerNetwork(program.status)) as network,
+        ):
+            yield Terminal(master, program, sandbox.redactor, network)
     finally:
         os.close(master)
 

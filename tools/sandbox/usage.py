@@ -6,9 +6,9 @@ import functools
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+
+from tools.sandbox.proc import open_folder, open_proc
 
 logger = logging.getLogger(__name__)
 
@@ -58,10 +58,7 @@ class Meter:
         Returns: None when it is not set up yet, or gone.
         """
         try:
-            with _opened(f"/proc/{pid}/root") as root, _opened("proc", at=root) as proc:
-                # Before it has changed its root, this is the host's /proc.
-                if os.fstat(proc).st_dev == Path("/proc").stat().st_dev:
-                    return None
+            with open_proc(pid) as (root, proc):
                 processes = list(_processes(proc))
                 memory = self._files_bytes(root) + _memfd_bytes(proc, processes)
                 resident = sum(one.resident_bytes for one in processes)
@@ -89,19 +86,10 @@ class Meter:
     def _files_bytes(self, root: int) -> int:
         total = 0
         for name in self._in_memory:
-            with _opened(name, at=root) as folder:
+            with open_folder(name, at=root) as folder:
                 state = os.fstatvfs(folder)
             total += (state.f_blocks - state.f_bfree) * state.f_frsize
         return total
-
-
-@contextmanager
-def _opened(path: str, *, at: int | None = None) -> Iterator[int]:
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def _processes(proc: int) -> Iterator[_Process]:
@@ -135,7 +123,7 @@ def _memfd_bytes(proc: int, processes: list[_Process]) -> int:
         if looked >= _MAX_DESCRIPTORS:
             break
         try:
-            with _opened(f"{one.id}/fd", at=proc) as folder:
+            with open_folder(f"{one.id}/fd", at=proc) as folder:
                 for name in os.listdir(folder):  # noqa: PTH208  a descriptor
                     looked += 1
                     state = _stat(name, folder)

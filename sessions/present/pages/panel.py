@@ -23,6 +23,7 @@ class Pane(models.TextChoices):
     CHANGES = "changes", _("Changes")
     FILES = "files", _("Files")
     TERMINAL = "terminal", _("Terminal")
+    PREVIEW = "preview", _("Preview")
     CONTEXT = "context", _("Context")
 
 

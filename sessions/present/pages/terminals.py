@@ -46,7 +46,7 @@ class Terminals:
 def load_terminals(access: SessionAccess) -> Terminals:
     """Own ones, and those that others let the team look at. Viewers see none."""
     session = access.session
-    reason = _why_not(access)
+    reason = why_no_terminals(access)
     query = urlencode({"directory": session.directory})
     return Terminals(
         tabs=[] if not access.team.can(Role.MEMBER) else _tabs(access, session),
@@ -87,7 +87,8 @@ def _ended(row: Terminal) -> str:
     return f"{code} {row.detail}".strip()
 
 
-def _why_not(access: SessionAccess) -> str:
+def why_no_terminals(access: SessionAccess) -> str:
+    """Returns: why the person can open no terminal; empty when they can."""
     if not access.team.can(Role.MEMBER):
         return _("Team members can open terminals here.")
     limit = project_limits(access.project).terminals

@@ -30,7 +30,8 @@ from sessions.present.stored_text import outcome_of
 from sessions.queue_position import places_of
 from sessions.runner.log.lease import has_lost_worker
 from sessions.totals import Used, count_tokens
-from teams.models import User
+from teams.access import roles_with
+from teams.models import Role, User
 
 Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
 NOTHING = Used()
@@ -112,6 +113,16 @@ class Header:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What a session waits for, in words. `needs`: the least role that can answer any of it;
+    `asks_admins`: somebody who may not answer has asked the admins to."""
+
+    text: str
+    needs: Role = Role.MEMBER
+    asks_admins: bool = False
+
+
+@dataclass(frozen=True)
 class Row:
     """A session in the rail and in lists of pages."""
 
@@ -132,8 +143,19 @@ class Row:
     # In the line for a worker; 0 for who stands in none, or has only just come.
     place: int = 0
     pull: PullLine | None = None
+    # The least role that may answer what it waits for.
+    needs: Role = Role.MEMBER
     # Somebody who may not answer has asked the admins to.
     asks_admins: bool = False
+
+    @property
+    def for_admins(self) -> bool:
+        return self.needs is Role.ADMIN
+
+    @property
+    def answerers(self) -> str:
+        """The roles that can answer what it waits for, with blanks between; empty if it does not."""
+        return " ".join(roles_with(self.needs)) if self.group == "ask" else ""
 
 
 @dataclass(frozen=True)
@@ -282,21 +304,20 @@ def _percent(tokens: int, limit: int) -> int | None:
 
 def build_row(
     session: Session,
-    asked: str = "",
+    asked: Asked | None = None,
     *,
     place: int | None = None,
     doing: str = "",
     viewer: User | None = None,
     pull: PullLine | None = None,
-    asks_admins: bool = False,
 ) -> Row:
-    """`asked`: what waits for a person, in words; `place`: from `places_of`;
+    """`asked`: what waits for a person; `place`: from `places_of`;
     `doing`: the call that runs; `viewer`: who it is for, None for everybody; `pull`: the newest
     pull request.
 
     `session.project.team` and `session.owner` should be loaded.
     """
-    look, text = look_of(session, asked=bool(asked), place=place)
+    look, text = look_of(session, asked=asked is not None, place=place)
     owner = session.owner.display_name if session.owner and session.owner != viewer else ""
     if session.state == State.IDLE and session.outcome_detail.endswith(f" by {owner}"):
         # The detail names the same person.
@@ -309,7 +330,7 @@ def build_row(
         state=look,
         state_text=text,
         updated=session.active_at,
-        detail=_detail(session, text, asked, doing),
+        detail=_detail(session, text, asked.text if asked else "", doing),
         owner=owner,
         owner_id=session.owner_id,
         project=session.project.name,
@@ -317,7 +338,8 @@ def build_row(
         menu_url=where.url("row_menu"),
         place=place or 0,
         pull=pull,
-        asks_admins=asks_admins,
+        needs=asked.needs if asked else Role.MEMBER,
+        asks_admins=asked is not None and asked.asks_admins,
     )
 
 

@@ -47,8 +47,8 @@ class RailRoom(LiveRoom):
         self._touched: set[str] = set()
         self._arrived = asyncio.Event()
         self._line = PlacesInLine()
-        # How many sessions wait for somebody, as last sent.
-        self._asks: JsonValue = 0
+        # How many sessions wait for each role, as last sent.
+        self._asks: JsonValue = {}
 
     @property
     def in_line(self) -> set[str]:
@@ -114,8 +114,9 @@ def _frame_of(rows: list[JsonValue]) -> JsonObject:
 
 
 def _news_of(team_id: str, session_ids: set[str]) -> JsonObject:
-    """The rows, and how many sessions wait for somebody, for pages that list none."""
-    return {**_frame_of(_rows_of(session_ids)), "asks": count_waiting(team_id)}
+    """The rows, and how many sessions wait for each role, for pages that list none."""
+    asks: JsonObject = {role.value: count for role, count in count_waiting(team_id).items()}
+    return {**_frame_of(_rows_of(session_ids)), "asks": asks}
 
 
 def _rows_of(session_ids: set[str]) -> list[JsonValue]:

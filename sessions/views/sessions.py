@@ -76,7 +76,7 @@ def session_page(
         "silent_since": silent_since(session),
         "session_url": place.url("session"),
         "window_url": place.url("window"),
-        "rail": load_rail(request.team, request.user, rail_filter(request), current=session.pk),
+        "rail": load_rail(request.access, rail_filter(request), current=session.pk),
         "turns": window.turns,
         "earlier": _earlier(place, window),
         "later": _later(place, window),

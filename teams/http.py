@@ -94,8 +94,8 @@ def team_view(
 
 
 def shell_access(request: HttpRequest) -> TeamAccess | None:
-    """Returns: the team whose inbox stands on a page: its own, else that of the last page of a team,
-    else the person's first. None for who is in no team."""
+    """Returns: the team whose inbox a page has: its own, else the last one that was open, else the
+    person's first. None for who is in no team."""
     access: TeamAccess | None = getattr(request, "access", None)
     if access is not None or not isinstance(request.user, User):
         return access

@@ -154,7 +154,7 @@ class Row:
 
     @property
     def answerers(self) -> str:
-        """The roles that can answer what it waits for, with blanks between; empty if it does not."""
+        """The roles that can answer what it waits for, with blanks between."""
         return " ".join(roles_with(self.needs)) if self.group == "ask" else ""
 
 

@@ -126,7 +126,6 @@ def find_here(request: TeamRequest, session: str) -> HttpResponse:
     }
     if not request.htmx:
         context["title"], context["back_url"] = shown_title(row), place.url("session")
-        context["rail"] = load_rail(request.access, rail_filter(request), current=row.pk
-        )
+        context["rail"] = load_rail(request.access, rail_filter(request), current=row.pk)
         context["current"] = row.pk
     return show(request, "sessions/found_here.html", "sessions/_found_here.html", context)

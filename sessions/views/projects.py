@@ -31,7 +31,7 @@ MAX_LINKED_CHARS = 4_000
 
 
 def _page(request: TeamRequest, access: ProjectAccess) -> HttpResponse:
-    project, team = access.project, request.team
+    project = access.project
     clone = build_clone(project)
     archived = request.GET.get("archived") == "1"
     own = load_rail(request.access, RailFilter(project=project.pk, archived=archived))

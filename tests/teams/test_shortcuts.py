@@ -166,6 +166,9 @@ class TestPage:
         assert json.loads(found[1])["home"] == "Shift+h"
         listed = client.get(f"{URL}/list", **HTMX).content.decode()
         assert '<kbd data-keys="Shift+h">Shift H</kbd>' in listed
+        # Nine keys that do the same are one row.
+        assert listed.count("Choose an answer") == 1
+        assert "Choose answer 1" not in listed
 
     def test_a_clash_is_said_in_its_place(self, client_for: ClientFor, alice: User) -> None:
         client = client_for(alice)

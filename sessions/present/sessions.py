@@ -28,7 +28,6 @@ from sessions.present.place import Place
 from sessions.present.pulls import PullLine
 from sessions.present.stored_text import outcome_of
 from sessions.queue_position import places_of
-from sessions.runner.log.lease import has_lost_worker
 from sessions.totals import Used, count_tokens
 from teams.access import roles_with
 from teams.models import Role, User
@@ -58,8 +57,6 @@ class Header:
     since: datetime | None
     # The next try after a provider has failed.
     until: datetime | None
-    # How many have failed; 0 when it does not wait for the next.
-    attempt: int
     running: bool
     # Members cannot answer what it waits for.
     waits_for_admin: bool
@@ -213,12 +210,15 @@ def shown_title(session: Session) -> str:
     return _("New session") if is_default_title(session.title) else session.title
 
 
-def build_header(session: Session, below: Used = NOTHING) -> Header:
-    """`session.project.team` should be loaded. `below`: what its sub-agents used."""
+def build_header(session: Session, below: Used = NOTHING, *, is_lost: bool = False) -> Header:
+    """`below`: what its sub-agents used; `is_lost`: its worker has died, if it needs one.
+
+    `session.project.team` should be loaded.
+    """
     line = places_of([session])
     look, text = look_of(session, asked=_is_asked_below(session), place=line.get(session.pk))
     place = Place.of(session)
-    is_lost = look == "run" and not session.waits_for and has_lost_worker(session.pk)
+    is_lost = is_lost and look == "run" and not session.waits_for
     if is_lost:
         look, text = "queue", _("Worker lost, resuming")
     if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
@@ -232,7 +232,6 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         parent_url=place.url_of(session.parent_id) if session.parent_id else "",
         state=look,
         state_text=_("Retrying in") if retries else text,
-        attempt=session.attempt if retries else 0,
         since=session.state_since if _is_timed(look, session) and not is_lost else None,
         until=session.wake_at if look == "run" else None,
         running=session.state != State.IDLE,

@@ -36,6 +36,7 @@ from sessions.present.pages.subagents import SubPlace, load_sub_place
 from sessions.present.place import Place
 from sessions.present.pulls import load_pulls
 from sessions.present.sessions import Header, TitleEdit, build_header
+from sessions.runner.log.lease import has_lost_worker
 from sessions.totals import used_below
 from sessions.views.drafts import kept_in_session
 from sessions.views.panel import load_pane, pane_fragment
@@ -58,7 +59,7 @@ def session_page(
     waiting = load_waiting(session)
     pulls = load_pulls(session)
     window = _window(request, session, render_context(session, waiting))
-    header = build_header(session, used_below(session))
+    header = build_header(session, used_below(session), is_lost=has_lost_worker(session))
     panel = build_panel(
         place,
         request.user.preferences,

@@ -44,7 +44,7 @@ class ToolRow:
     tool: str
     verb: str
     object: str
-    # pending, running, done, error, or stopped: a person cut it off.
+    # pending, running, waiting (for a person), done, error, or stopped: a person cut it off.
     state: str
     numbers: str = ""
     added: int | None = None
@@ -104,18 +104,21 @@ def build_tool_row(
         stopped=bool(ended),
     )
     looks = _TOOLS.get(tool, _other)(call)
+    if waiting:
+        # What it wants to do stands in its card, and nothing runs.
+        looks = replace(looks, object="", numbers="", added=None, removed=None)
     time = state.get("time")
     return ToolRow(
         id=part_id,
         tool=tool,
         verb=looks.verb,
         object=looks.object,
-        state="error" if looks.refused or looks.failed else _STATES.get(call.status, call.status),
+        state=_state_of(call, looks),
         numbers=looks.numbers,
         added=looks.added,
         removed=looks.removed,
         note=_("Waiting for you") if waiting else "",
-        since=moment_of(time["start"]) if time else None,
+        since=moment_of(time["start"]) if time and not waiting else None,
         duration_s=duration_of(time),
         error=error or looks.refused,
         body_template=looks.template if looks.body else "",
@@ -125,6 +128,12 @@ def build_tool_row(
         tail=looks.tail,
         decisions=[decision for decision in decisions if decision.said],
     )
+
+
+def _state_of(call: Call, looks: Looks) -> str:
+    if call.waits:
+        return "waiting"
+    return "error" if looks.refused or looks.failed else _STATES.get(call.status, call.status)
 
 
 def _shell(call: Call) -> Looks:

@@ -18,7 +18,8 @@ from sessions.events.live import rail_group
 from sessions.models import Session, State
 from sessions.present.conversation.waiting import count_waiting
 from sessions.present.frame.rail import rows_of
-from sessions.stream.fragments import render_card, render_row
+from sessions.present.sessions import Row
+from sessions.stream.fragments import render_card, render_pull, render_row
 from sessions.stream.frames import Ops
 from sessions.stream.hub import Body, Overflow, watch
 from sessions.stream.listener import Listener, encode
@@ -121,17 +122,19 @@ def _news_of(team_id: str, session_ids: set[str]) -> JsonObject:
 
 def _rows_of(session_ids: set[str]) -> list[JsonValue]:
     sessions = Session.objects.filter(pk__in=session_ids)
-    return [
-        {
-            "ops": [
-                [f"#row-{row.id}", "outer", render_row(row)],
-                [f"#card-{row.id}", "outer", render_card(row)],
-            ],
-            "row": row.id,
-            "group": row.group,
-        }
-        for row in rows_of(sessions)
+    return [{"ops": _ops_of(row), "row": row.id, "group": row.group} for row in rows_of(sessions)]
+
+
+def _ops_of(row: Row) -> Ops:
+    ops: Ops = [
+        [f"#row-{row.id}", "outer", render_row(row)],
+        [f"#card-{row.id}", "outer", render_card(row)],
     ]
+    if row.pull is not None:
+        # On the page of the session, whose events say nothing of it.
+        header = f"header-pull-{row.id}"
+        ops.append([f"#{header}", "outer", render_pull(header, row.pull)])
+    return ops
 
 
 def _busy(team_id: str) -> set[str]:

@@ -12,8 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.json import text_of
 from sessions.config.cost_limit import role_to_answer
 from sessions.models import (
+    ComparedSession,
     PermissionRequest,
     Pin,
     Project,
@@ -168,13 +170,15 @@ def rows_of(sessions: QuerySet[Session]) -> list[Row]:
 def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]:
     """One row for each session, in the given order; for everybody, without a `viewer`.
 
-    One query for pull requests, two for what the waiting ones ask, up to five for the busy ones.
+    One query for pull requests, one for attempts, two for what the waiting ones ask, up to five for
+    the busy ones.
     """
     asked = _asked_in(sessions)
     line = places_of(sessions)
     busy = [one for one in sessions if one.state == State.BUSY and one.pk not in line]
     doing = calls_at_work(busy)
     pulls = newest_pulls([session.pk for session in sessions])
+    attempts = _attempts_of(sessions)
     return [
         build_row(
             session,
@@ -183,9 +187,21 @@ def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]
             doing=doing.get(session.pk, ""),
             viewer=viewer,
             pull=pulls.get(session.pk),
+            attempt=attempts.get(session.pk, ""),
         )
         for session in sessions
     ]
+
+
+def _attempts_of(sessions: Iterable[Session]) -> dict[str, str]:
+    """Returns: what tells those apart that began with one prompt, and so have one title."""
+    rows = ComparedSession.objects.filter(session__in=[session.pk for session in sessions])
+    places = dict(rows.values_list("session", "place"))
+    names = {session.pk: text_of(session.model, "id") for session in sessions}
+    return {
+        pk: " · ".join(filter(None, (_("Attempt {number}").format(number=place + 1), names[pk])))
+        for pk, place in places.items()
+    }
 
 
 def _asked_in(sessions: Iterable[Session]) -> dict[str, Asked]:

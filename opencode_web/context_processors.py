@@ -10,6 +10,7 @@ from django.utils.translation import get_language
 from opencode_web.lib.build import build_id
 from opencode_web.lib.languages import is_translated
 from teams.access import may_create_team, teams_of
+from teams.http import shell_access
 from teams.models import User
 from teams.shortcuts import BOUND, LONE, acting_keys
 from teams.themes import theme_version
@@ -28,6 +29,7 @@ def site(request: HttpRequest) -> dict[str, object]:
         "shortcuts": SimpleLazyObject(lambda: json.dumps(acting_keys(preferences))),
         "rebound": bool(preferences.get(BOUND)) or not preferences.get(LONE, True),
         "may_create_team": isinstance(user, User) and may_create_team(user),
+        "shell": SimpleLazyObject(lambda: shell_access(request)),
         # Lazy: fragments do not show the switcher, so they do not ask the database for it.
         "teams": SimpleLazyObject(lambda: list(teams_of(user, need=None))),
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from sessions.forges.adapter import Forge, ForgeError, ForgeKind
 from sessions.forges.registry import GIT_USERS, open_forge
@@ -65,14 +67,18 @@ def forge_of(publishing: Publishing) -> Forge:
     """Raises: ForgeError, saying what an admin has to set."""
     if publishing.kind is None:
         raise ForgeError(
-            "Nothing is known of the forge that the project is on. An admin chooses it under "
-            "Publishing on the project's page."
+            gettext_noop(
+                "Nothing is known of the forge that the project is on. An admin chooses it under "
+                "Publishing on the project's page."
+            )
         )
     token = token_of(publishing)
     if not token:
         raise ForgeError(
-            "The project has no access token for its forge. An admin can set one under "
-            "Publishing on the project's page."
+            gettext_noop(
+                "The project has no access token for its forge. An admin can set one under "
+                "Publishing on the project's page."
+            )
         )
     return open_forge(
         publishing.kind, api_url=publishing.api_url, path=publishing.path, token=token
@@ -97,6 +103,8 @@ def token_of(publishing: Publishing) -> str:
         return decrypt(publishing.sealed) if publishing.sealed else ""
     except DecryptionError as exc:
         raise ForgeError(
-            "The project's access token cannot be read with this server's SECRET_KEY. An admin has "
-            "to set it again."
+            gettext_noop(
+                "The project's access token cannot be read with this server's SECRET_KEY. An admin "
+                "has to set it again."
+            )
         ) from exc

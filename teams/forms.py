@@ -19,6 +19,7 @@ from teams.access import TeamAccess, has_role, teams_of
 from teams.actions.attempts import Kind, count_attempt, forgive_attempt
 from teams.actions.invites import DEFAULT_LIFETIME, MAX_LIFETIME
 from teams.audit import AuditAction
+from teams.audit_texts import action_label
 from teams.models import (
     NOTICES,
     SOUNDS,
@@ -345,9 +346,9 @@ class AuditForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Django's own shape
         super().__init__(*args, **kwargs)
-        names = sorted(action.value for action in AuditAction)
-        field = self.fields["what"]
-        field.choices = [("", _("Everything")), *zip(names, names, strict=True)]  # type: ignore[attr-defined]
+        named = sorted((action_label(action), action.value) for action in AuditAction)
+        choices = [("", _("Everything")), *((value, label) for label, value in named)]
+        self.fields["what"].choices = choices  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}

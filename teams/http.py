@@ -93,6 +93,19 @@ def team_view(
     return decorate
 
 
+def shell_access(request: HttpRequest) -> TeamAccess | None:
+    """Returns: the team whose inbox a page has: its own, else the last one that was open, else the
+    person's first. None for who is in no team."""
+    access: TeamAccess | None = getattr(request, "access", None)
+    if access is not None or not isinstance(request.user, User):
+        return access
+    own = Membership.objects.filter(user=request.user).select_related("team")
+    rows = list(own.order_by("team__name", "team_id"))
+    last = request.session.get(LAST_TEAM)
+    row = next((row for row in rows if row.team_id == last), rows[0] if rows else None)
+    return None if row is None else TeamAccess(row.team, row, request.user)
+
+
 def client_ip(request: HttpRequest) -> str | None:
     """The address a request came from; behind proxies as ALLAUTH_TRUSTED_PROXY_COUNT says."""
     if not request.META.get("REMOTE_ADDR"):

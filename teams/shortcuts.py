@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
@@ -32,13 +34,42 @@ _NAMED = {
     *("Home", "End", "PageUp", "PageDown", "Insert", "Delete", "Backspace"),
     *("Enter", "Escape", "Space", "Plus"),
 }
-# What people call it.
-_MOD = re.compile(r"\b(?:Ctrl|Control|Cmd|Command|Meta)\+", re.IGNORECASE)
+# What keyboards have written on them, in the language of the page.
+_WRITTEN: dict[str, Promise | str] = {
+    "Mod": gettext_lazy("Ctrl"),
+    "Shift": gettext_lazy("Shift"),
+    "Alt": gettext_lazy("Alt"),
+    "Enter": gettext_lazy("Enter"),
+    "Escape": gettext_lazy("Esc"),
+    "Space": gettext_lazy("Space"),
+    "Backspace": gettext_lazy("Backspace"),
+    "Delete": gettext_lazy("Del"),
+    "Insert": gettext_lazy("Ins"),
+    "Home": gettext_lazy("Home"),
+    "End": gettext_lazy("End"),
+    "PageUp": gettext_lazy("PgUp"),
+    "PageDown": gettext_lazy("PgDn"),
+    "Plus": "+",
+    "ArrowUp": "↑",
+    "ArrowDown": "↓",
+    "ArrowLeft": "←",
+    "ArrowRight": "→",
+}
+_WRITTEN_ON_MAC = {"Mod": "⌘", "Alt": "⌥", "Shift": "⇧"}
+# What people call them.
+_MOD = re.compile(r"\b(?:Ctrl|Control|Strg|Cmd|Command|Meta)\+", re.IGNORECASE)
+_SHIFT = re.compile(r"\bUmschalt\+", re.IGNORECASE)
 _STROKE = re.compile(r"(?P<held>(?:Mod\+)?(?:Alt\+)?(?:Shift\+)?)(?P<key>[^\s+]|[A-Z][A-Za-z0-9]+)")
 # Browsers never hand the first ones to a page; the others are how people copy, undo and press.
 _TAKEN_BY_BROWSER = {f"Mod+{shift}{key}" for shift in ("", "Shift+") for key in "tnw"}
 _TAKEN_BY_EDITING = {f"Mod+{key}" for key in "acvxzy"} | {"Mod+Shift+z"}
 _TAKEN_BY_CONTROLS = {"Enter", "Space", "Escape", "Shift+Enter", "Mod+Enter", "Backspace", "Delete"}
+
+
+def key_names(*, is_mac: bool) -> dict[str, str]:
+    """Returns: what is written on the keys that are not called as in our notation."""
+    names = {part: str(name) for part, name in _WRITTEN.items()}
+    return {**names, **(_WRITTEN_ON_MAC if is_mac else {})}
 
 
 def is_lone(keys: str) -> bool:
@@ -70,7 +101,7 @@ def parse_keys(text: str) -> str:
 
     Raises: Invalid when they are none, or a browser or a field needs them for itself.
     """
-    strokes = _MOD.sub("Mod+", text).split()
+    strokes = _SHIFT.sub("Shift+", _MOD.sub("Mod+", text)).split()
     if len(strokes) > MAX_STROKES:
         raise Invalid(_("Use at most two keys, one after the other."))
     keys = " ".join(_parse_stroke(stroke) for stroke in strokes)

@@ -13,11 +13,11 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from teams.audit_sentences import Details, details_of
+from teams.audit_sentences import Details, details_of, labelled
+from teams.audit_texts import action_label, kind_label
 from teams.audit_trail import narrowed
 from teams.forms import AuditForm
 from teams.models import AuditEntry, Team
-from teams.views.audit import kind_of
 
 COLUMNS = ("time", "who", "what", "team", "kind", "id", "details", "from")
 
@@ -37,8 +37,19 @@ class AuditLine:
 
     entry: AuditEntry
     team: str
-    kind: str
     details: Details
+
+    @property
+    def kind(self) -> str:
+        return kind_label(self.entry.target_type)
+
+    @property
+    def action(self) -> str:
+        return action_label(self.entry.action)
+
+    @property
+    def labelled(self) -> Details:
+        return labelled(self.details)
 
     @property
     def cells(self) -> list[str]:
@@ -71,10 +82,7 @@ def to_lines(entries: list[AuditEntry]) -> list[AuditLine]:
     """One query for the names of their teams."""
     ids = {entry.team_id for entry in entries}
     names = dict(Team.objects.filter(pk__in=ids).values_list("pk", "name"))
-    return [
-        AuditLine(entry, _team_name(entry, names), kind_of(entry), _shown_details(entry))
-        for entry in entries
-    ]
+    return [AuditLine(entry, _team_name(entry, names), _shown_details(entry)) for entry in entries]
 
 
 def _team_name(entry: AuditEntry, names: dict[str, str]) -> str:

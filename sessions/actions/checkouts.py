@@ -11,11 +11,13 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause, english
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
 from sessions.checkouts.names import is_branch_name
 from sessions.checkouts.rows import BESIDE_TURNS, at_work
 from sessions.config.effective import project_config
+from sessions.events.checkout_reasons import CheckoutReason
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.git.places import checkout_folder
@@ -213,7 +215,8 @@ def request_job(
         raise Conflict(_IN_USE[checkout.state == Checkout.State.PROJECT])
     checkout.job, checkout.job_data, checkout.job_key = job, data or {}, key
     checkout.job_by, checkout.job_at = access.principal.user, timezone.now()
-    checkout.job_begun, checkout.job_failed, checkout.job_detail = False, False, ""
+    checkout.job_begun, checkout.job_failed = False, False
+    checkout.job_detail, checkout.job_cause = "", {}
     checkout.save()
     audit: JsonObject = {"branch": checkout.branch, "into": checkout.base_branch}
     record(
@@ -255,7 +258,9 @@ def work_in_project(access: SessionAccess) -> Session:
     checkout = Checkout.objects.select_for_update().get(pk=_own(access).pk)
     if checkout.state not in (Checkout.State.NEW, Checkout.State.FAILED) or in_use(checkout):
         raise Conflict(_("The session already has a worktree. Merge and remove it first."))
-    checkout.state, checkout.detail = Checkout.State.SHARED, "You chose so."
+    chosen = Cause(CheckoutReason.CHOSEN)
+    checkout.state, checkout.detail = Checkout.State.SHARED, english(chosen)
+    checkout.cause = chosen.to_json()
     checkout.save(update_fields=["state", "detail"])
     append(session, [SessionUpdated(folder="")])
     return session

@@ -12,7 +12,7 @@ from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.actions.requests import close_requests
-from sessions.config.cost_limit import PERMISSION
+from sessions.config.cost_limit import PERMISSION, role_to_answer
 from sessions.events.live import publish_row
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
@@ -66,7 +66,7 @@ def reply_permission(
     request = session.permissions.select_related("replied_by").get(pk=request.pk)
     if request.status != Pending:
         raise Conflict(_answered(request))
-    if request.permission == PERMISSION and reply != "reject" and not access.team.can(Role.ADMIN):
+    if reply != "reject" and not access.team.can(role_to_answer(request.permission)):
         raise Forbidden(_("Only an admin or owner of the team can allow more cost."))
     if reply == "always":
         if scope is RuleScope.TEAM:
@@ -118,7 +118,7 @@ def ask_admins(access: SessionAccess, request: PermissionRequest) -> None:
     request = session.permissions.select_related("replied_by").get(pk=request.pk)
     if request.status != Pending:
         raise Conflict(_answered(request))
-    if request.permission != PERMISSION:
+    if role_to_answer(request.permission) is not Role.ADMIN:
         raise Invalid(_("You can answer this request yourself."))
     asked = {"asked_by": user, "asked_at": timezone.now()}
     if not AdminsAsked.objects.get_or_create(request=request, defaults=asked)[1]:

@@ -61,7 +61,8 @@ def _request(
         raise Conflict(_("This work is no longer rescued: its session uses it again."))
     checkout.job, checkout.job_data = job, data
     checkout.job_by, checkout.job_at = access.principal.user, timezone.now()
-    checkout.job_begun, checkout.job_failed, checkout.job_detail = False, False, ""
+    checkout.job_begun, checkout.job_failed = False, False
+    checkout.job_detail, checkout.job_cause = "", {}
     checkout.save()
     record(
         AuditAction.CHECKOUT_BRANCHED

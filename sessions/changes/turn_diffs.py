@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Func, JSONField, QuerySet
 
 from opencode_web.lib.json import JsonObject, JsonValue, text_of
 from sessions.events.types import SessionEvent, SessionUpdated
@@ -80,6 +81,23 @@ def prompts_with_changes(session: Session) -> QuerySet[Message]:
     return Message.objects.visible(session).filter(role="user", data__has_key="summary")
 
 
+class _WithoutPatches(Func):
+    """The diffs in user messages without their patches, which can be megabytes."""
+
+    template = (
+        "(SELECT json_group_array(json_remove(value, '$.patch'))"
+        " FROM json_each(%(expressions)s, '$.summary.diffs'))"
+    )
+    output_field = JSONField()
+
+    def as_postgresql(self, compiler: Any, connection: Any) -> Any:  # Django's own shape
+        listed = (
+            "(SELECT jsonb_agg(diff - 'patch')"
+            " FROM jsonb_path_query(%(expressions)s, '$.summary.diffs[*]') diff)"
+        )
+        return self.as_sql(compiler, connection, template=listed)
+
+
 def summary_events(
     session: Session, changed: Mapping[str, JsonObject] | None = None
 ) -> list[SessionEvent]:
@@ -88,8 +106,10 @@ def summary_events(
     `changed`: user messages by id as they are about to be.
     """
     new = changed or {}
-    kept = prompts_with_changes(session).exclude(pk__in=new).values_list("data", flat=True)
-    total = session_counts([*kept, *new.values()])
+    kept = prompts_with_changes(session).exclude(pk__in=new)
+    named = kept.values_list(_WithoutPatches("data"), "data__summary__more")
+    infos: list[JsonObject] = [{"summary": {"diffs": diffs, "more": more}} for diffs, more in named]
+    total = session_counts([*infos, *new.values()])
     counts: JsonObject = {**asdict(total)}
     if counts == session.summary or (not total.files and not session.summary):
         return []

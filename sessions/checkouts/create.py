@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from opencode_web.lib.reasons import Cause
 from sessions.checkouts.repository import (
     CheckoutError,
     NoCheckouts,
@@ -22,13 +23,14 @@ from sessions.checkouts.repository import (
     open_store,
 )
 from sessions.checkouts.rescue import BASE_REF, Rescued
+from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.git.places import locked, project_home, store_of
 
 # No folder of a session is ever named like this.
 DRAFT = ".draft-"
 GONE = ".gone-"
 
-Report = Callable[[str], Awaitable[None]]
+Report = Callable[[Cause], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -71,14 +73,14 @@ async def make_checkout(wanted: Wanted, report: Report) -> Made:
         made = await _start_of(project, wanted)
         store = await open_store(wanted.project_id, project.object_format)
         if await store.find(made.base) is None:
-            await report("Reading the project's history")
+            await report(Cause(Why.READING))
         await project.send(made.base, store, known=await known_commits(store))
         if wanted.base_commit and await store.find(wanted.base_commit):
             made = replace(made, base=wanted.base_commit)
         await store.ask(*_set_ref(f"{BASE_REF}{wanted.session_id}", made.base), writes=True)
     if wanted.folder.is_dir():
         return made
-    await report("Writing files")
+    await report(Cause(Why.WRITING))
     parent = wanted.folder.parent
     await asyncio.to_thread(parent.mkdir, mode=0o700, parents=True, exist_ok=True)
     await asyncio.to_thread(clear_drafts, parent)
@@ -87,7 +89,7 @@ async def make_checkout(wanted: Wanted, report: Report) -> Made:
         await _fill(draft, wanted, made, store)
         await asyncio.to_thread(draft.rename, wanted.folder)
     except OSError as exc:
-        raise CheckoutError(f"The server could not keep the files: {exc.strerror}.") from exc
+        raise CheckoutError(Why.DISK, why=str(exc.strerror)) from exc
     finally:
         await asyncio.shield(asyncio.to_thread(shutil.rmtree, draft, ignore_errors=True))
     return made
@@ -116,10 +118,10 @@ async def _find_base(project: Repository, wanted: str) -> Made:
         for name in (f"refs/heads/{wanted}", f"refs/remotes/origin/{wanted}"):
             if commit := await project.find(name):
                 return Made(wanted, commit)
-        raise CheckoutError(f"The project has no branch {wanted}.")
+        raise CheckoutError(Why.NO_BRANCH, branch=wanted)
     commit = await project.find("HEAD")
     if commit is None:
-        raise NoCheckouts("The project has no commit yet, so there is nothing to start from.")
+        raise NoCheckouts(Why.NOTHING_TO_START)
     return Made(await project.branch(), commit)
 
 

@@ -14,10 +14,10 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from django.db import Error
-from django.utils.translation import gettext_noop
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
+from opencode_web.lib.reasons import Cause
 from sessions.checkouts import operations, rescued_branches
 from sessions.checkouts.create import make_checkout
 from sessions.checkouts.merge import finish_move, merge
@@ -44,8 +44,9 @@ from sessions.checkouts.rows import (
     report_job,
     wanted_of,
 )
+from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.forges.adapter import ForgeError
-from sessions.git.lost_starts import LOST, counted_start
+from sessions.git.lost_starts import counted_start
 from sessions.git.places import locked, project_home, store_of
 from sessions.models import Checkout
 from sessions.publish_settings import publishing_of
@@ -53,7 +54,6 @@ from sessions.terminals.life import end_terminals_in
 
 logger = logging.getLogger(__name__)
 
-_FAULT = gettext_noop("The server failed while it did this; the fault was logged.")
 # That the programs of terminals take at most to go, once they are told.
 _TERMINALS_S = 10.0
 
@@ -88,27 +88,28 @@ async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
         outcome = "done"
         try:
             if not await in_db(begin_job, checkout):
-                await in_db(end_job, checkout, "A turn has begun meanwhile.", failed=True)
+                await in_db(end_job, checkout, Cause(Why.TURN_BEGAN), failed=True)
                 return
             with counted_start(_home_of(checkout), "checkout") as is_hopeless:
                 if is_hopeless:
-                    raise CheckoutError(LOST)
+                    raise CheckoutError(Why.LOST)
                 await _do(checkout, sealed_credential)
         except (CheckoutError, ForgeError) as exc:
             outcome = "refused"
-            await in_db(end_job, checkout, str(exc), failed=True)
+            told = exc.told if isinstance(exc, CheckoutError) else str(exc)
+            await in_db(end_job, checkout, told, failed=True)
         except OSError as exc:
             outcome = "failed"
             logger.exception("checkout.failed checkout=%s job=%s", checkout_id, job)
-            detail = f"The server could not do it: {exc.strerror}."
-            await in_db(end_job, checkout, detail, failed=True)
+            told = Cause(Why.SERVER_FAULT, {"why": str(exc.strerror)})
+            await in_db(end_job, checkout, told, failed=True)
         except Error:
             raise  # a database that is away comes back
         except Exception:  # the edge of a Celery task: it would be repeated at every ring
             outcome = "crashed"
             logger.exception("checkout.crashed checkout=%s job=%s", checkout_id, job)
             # Under the lock: whoever waits for it would begin the same job.
-            await in_db(end_job, checkout, _FAULT, failed=True)
+            await in_db(end_job, checkout, Cause(Why.CRASHED), failed=True)
     logger.info(
         "checkout.ended checkout=%s job=%s outcome=%s ms=%d",
         *(checkout_id, job, outcome, (time.monotonic() - started) * 1000),
@@ -144,7 +145,7 @@ async def open_all(checkout: Checkout) -> Repositories:
         return Repositories(project, store, project)
     folder = Path(checkout.folder)
     if not folder.is_dir():
-        raise CheckoutError("The worktree's folder is gone.")
+        raise CheckoutError(Why.FOLDER_GONE)
     project = await open_project(checkout.project.directory)
     store = Repository(store_of(checkout.project_id), object_format=project.object_format)
     own = open_checkout(checkout.project_id, folder, project.object_format)
@@ -171,7 +172,7 @@ async def _commit(checkout: Checkout, repositories: Repositories, sealed: str) -
     head = await own.find("HEAD")
     if before and head and head != before:
         # A worker made it and died.
-        await _end(checkout, repositories, f"Committed {head[:10]}.")
+        await _end(checkout, repositories, Cause(Why.COMMITTED, {"commit": head[:10]}))
         return
     await in_db(note_head, checkout, head or "")
     person = person_of(checkout.job_by)
@@ -184,20 +185,20 @@ async def _commit(checkout: Checkout, repositories: Repositories, sealed: str) -
         staged=bool(checkout.job_data.get("staged")),
         alone=checkout.state != State.PROJECT,
     )
-    await _end(checkout, repositories, f"Committed {made[:10]}.")
+    await _end(checkout, repositories, Cause(Why.COMMITTED, {"commit": made[:10]}))
 
 
 async def _switch(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
     name, rename = str(checkout.job_data["name"]), checkout.job == Job.RENAME
     await switch(checkout, repositories, name, rename=rename)
-    await _end(checkout, repositories, f"It is on the branch {name} now.")
+    await _end(checkout, repositories, Cause(Why.SWITCHED, {"branch": name}))
 
 
 async def _merge(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
     base = checkout.base_branch
     await finish_move(repositories)
     if checkout.job_begun and await operations.is_merged(repositories, base):
-        await _end(checkout, repositories, f"Merged into {base}.")
+        await _end(checkout, repositories, Cause(Why.MERGED, {"branch": base}))
         return
     merged = await merge(
         repositories,
@@ -205,17 +206,18 @@ async def _merge(checkout: Checkout, repositories: Repositories, sealed: str) ->
         person=person_of(checkout.job_by),
         message=f"Merge branch '{checkout.branch}'\n\n{checkout.title}",
     )
-    how = "fast-forward" if merged.forwarded else "with a merge commit"
-    left = await operations.count_dirty(repositories.checkout)
-    more = f" {left} files that are not committed stay in the worktree." if left else ""
-    await _end(checkout, repositories, f"Merged into {base} ({how}).{more}")
+    how = Why.FORWARDED if merged.forwarded else Why.MERGE_COMMITTED
+    told = Cause(how, {"branch": base})
+    if left := await operations.count_dirty(repositories.checkout):
+        told = Cause(Why.MERGED_LEFT, {"said": told, "count": left})
+    await _end(checkout, repositories, told)
 
 
 async def _push(checkout: Checkout, repositories: Repositories, sealed: str) -> None:
     if checkout.job_data.get("sealed") and not sealed:
-        raise CheckoutError("The push was cut short. Ask for it again, with the access token.")
+        raise CheckoutError(Why.PUSH_CUT)
     branch = await push_to(checkout, repositories, str(checkout.job_data["url"]), sealed)
-    await _end(checkout, repositories, f"Pushed as {branch}.")
+    await _end(checkout, repositories, Cause(Why.PUSHED, {"branch": branch}))
 
 
 async def _request(checkout: Checkout) -> None:
@@ -228,7 +230,7 @@ async def _request(checkout: Checkout) -> None:
         if (head, branch) != (checkout.pushed_head, checkout.pushed_branch):
             branch = await push_to(checkout, repositories, url, "")
         looked, seen = await see(checkout, repositories)
-    await in_db(report_job, checkout, "Asking the forge")
+    await in_db(report_job, checkout, Cause(Why.ASKING_FORGE))
     said = await open_request(checkout, branch)
     await in_db(end_job, checkout, said, looked=looked, survey=seen)
 
@@ -257,13 +259,10 @@ async def _drop(checkout: Checkout, repositories: Repositories, sealed: str) -> 
 async def _dropped(checkout: Checkout) -> None:
     """The folder is gone."""
     if checkout.rescued:
-        where = f"{rescue_ref(checkout.pk)} of the project's repository"
-        await in_db(
-            end_job, checkout, f"The unmerged work is kept as {where}.", state=State.RESCUED
-        )
+        told = Cause(Why.RESCUED, {"ref": rescue_ref(checkout.pk)})
+        await in_db(end_job, checkout, told, state=State.RESCUED)
     else:
-        said = "Dropped: everything was merged."
-        await in_db(end_job, checkout, said, state=State.DROPPED)
+        await in_db(end_job, checkout, Cause(Why.DROPPED), state=State.DROPPED)
 
 
 async def _restore(checkout: Checkout) -> None:
@@ -271,14 +270,14 @@ async def _restore(checkout: Checkout) -> None:
     made = await make_checkout(wanted, _unheard)
     await in_db(mark_made, checkout, made)
     async with locked(project_home(checkout.project_id), "store"):
-        await _end(checkout, await open_all(checkout), "The worktree is back.", state=State.READY)
+        await _end(checkout, await open_all(checkout), Cause(Why.RESTORED), state=State.READY)
 
 
 async def _branch(checkout: Checkout) -> None:
     name = str(checkout.job_data["name"])
     project = await open_project(checkout.project.directory)
     await rescued_branches.put_on_branch(project, checkout.rescued, name)
-    await in_db(end_job, checkout, f"Its work is on the branch {name} of the project.")
+    await in_db(end_job, checkout, Cause(Why.ON_BRANCH, {"branch": name}))
 
 
 async def _discard(checkout: Checkout) -> None:
@@ -288,15 +287,15 @@ async def _discard(checkout: Checkout) -> None:
     await in_db(end_discard, checkout)
 
 
-async def _unheard(_: str) -> None:
+async def _unheard(_: Cause) -> None:
     return
 
 
 async def _end(
-    checkout: Checkout, repositories: Repositories, detail: str, *, state: State | None = None
+    checkout: Checkout, repositories: Repositories, told: Cause, *, state: State | None = None
 ) -> None:
     looked, seen = await see(checkout, repositories)
-    await in_db(end_job, checkout, detail, looked=looked, state=state, survey=seen)
+    await in_db(end_job, checkout, told, looked=looked, state=state, survey=seen)
 
 
 _ACTIONS: dict[Job, Callable[[Checkout, Repositories, str], Awaitable[None]]] = {

@@ -8,6 +8,7 @@ from sessions.checkouts.create import known_commits
 from sessions.checkouts.operations import Repositories, base_tip, listed
 from sessions.checkouts.repository import CheckoutError, Person, Repository
 from sessions.checkouts.rescue import own_index, unlock_index
+from sessions.events.checkout_reasons import CheckoutReason as Why
 
 # In the store, while the project's own files are being changed.
 _MOVING = "refs/opencode/moving"
@@ -44,15 +45,15 @@ async def merge(
     """
     store, checkout, project = repositories.store, repositories.checkout, repositories.project
     if not base_branch:
-        raise CheckoutError("The project was on no branch when this one was made. Push it instead.")
+        raise CheckoutError(Why.NO_BASE)
     await finish_move(repositories)
     tip = await base_tip(repositories, base_branch)
     head = await checkout.find("HEAD")
     if head is None:
-        raise CheckoutError("The session's branch has no commit.")
+        raise CheckoutError(Why.NO_COMMIT)
     await checkout.send(head, store, known=await known_commits(store))
     if await store.is_ancestor(head, tip):
-        raise CheckoutError(f"{base_branch} has every commit of this branch already.")
+        raise CheckoutError(Why.HAS_ALL, branch=base_branch)
     forwarded = await store.is_ancestor(tip, head)
     result = head if forwarded else await _merge_commit(store, tip, head, person, message)
     await _require_clean(project, base_branch, tip)
@@ -89,10 +90,7 @@ async def _require_clean(project: Repository, base_branch: str, tip: str) -> Non
         return
     status = await project.ask("status", "--porcelain", "-z", "--no-renames", "-uno")
     if changed := [line[3:] for line in status.split("\0") if line]:
-        raise CheckoutError(
-            f"The project's folder has changes that are not committed: {listed(changed)}. Commit "
-            "or discard them there, then merge again."
-        )
+        raise CheckoutError(Why.PROJECT_DIRTY, paths=listed(changed))
 
 
 async def _move(repositories: Repositories, branch: str, *, old: str, new: str) -> None:
@@ -106,7 +104,7 @@ async def _move(repositories: Repositories, branch: str, *, old: str, new: str) 
     try:
         await project.ask("merge", "--ff-only", "--quiet", new, writes=True)
     except CheckoutError as exc:
-        raise CheckoutError(f"The project's folder could not be brought up to date: {exc}") from exc
+        raise CheckoutError(Why.NOT_UP_TO_DATE, why=str(exc)) from exc
     finally:
         # Not on a cancel: then the folder may be half way.
         if await project.find("HEAD") in (old, new) and not await _is_dirty(project):
@@ -149,10 +147,7 @@ async def _refuse_foreign(project: Repository, paths: str, old: str, new: str) -
             for commit in (old, new)
         ]
     if foreign := sorted((differing[0] & differing[1] & set(paths.split("\0"))) - {""}):
-        raise CheckoutError(
-            "A merge into the project's folder was cut short, and these files were changed since: "
-            f"{listed(foreign)}. Put them in order there, then try again."
-        )
+        raise CheckoutError(Why.MERGE_CUT, paths=listed(foreign))
 
 
 def _encoded(text: str) -> bytes:

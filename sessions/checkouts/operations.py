@@ -10,6 +10,7 @@ from pathlib import Path
 from sessions.checkouts.create import GONE, known_commits, remove_tree
 from sessions.checkouts.repository import STATUS, CheckoutError, Person, Repository
 from sessions.checkouts.rescue import Rescued, keep, rescue, rescue_ref, stage_all, unlock_index
+from sessions.events.checkout_reasons import CheckoutReason as Why
 
 _SHOWN_FILES = 20
 
@@ -48,7 +49,7 @@ async def base_tip(repositories: Repositories, base_branch: str) -> str:
     if tip is None and base_branch:
         tip = await repositories.project.find(f"refs/remotes/origin/{base_branch}")
     if tip is None:
-        raise CheckoutError(f"The project has no branch {base_branch} any more.")
+        raise CheckoutError(Why.BASE_GONE, branch=base_branch)
     store = repositories.store
     await repositories.project.send(tip, store, known=await known_commits(store))
     return tip
@@ -60,7 +61,7 @@ async def look(repositories: Repositories, base_branch: str) -> Looked:
     tip = await base_tip(repositories, base_branch)
     head = await checkout.find("HEAD")
     if head is None:
-        raise CheckoutError("The session's branch has no commit.")
+        raise CheckoutError(Why.NO_COMMIT)
     counted = await checkout.ask("rev-list", "--left-right", "--count", f"{tip}...{head}")
     behind, _, ahead = counted.strip().partition("\t")
     dirty = await count_dirty(checkout)
@@ -71,10 +72,7 @@ async def look_alone(own: Repository) -> Looked:
     """Look at the project's own folder, which is compared with nothing. Raises: CheckoutError."""
     head = await own.find("HEAD")
     if head is None:
-        raise CheckoutError(
-            "The project has no commit yet. Have the agent make the first one, or make it in a "
-            "terminal."
-        )
+        raise CheckoutError(Why.NO_FIRST_COMMIT)
     return Looked(head, await own.branch(), head, 0, 0, await count_dirty(own))
 
 
@@ -98,15 +96,15 @@ async def commit(
     unmerged = await checkout.ask("ls-files", "--unmerged", "-z")
     if unmerged:
         torn = dict.fromkeys(line.partition("\t")[2] for line in unmerged.split("\0") if line)
-        raise CheckoutError(f"These files have conflicts that nobody has solved: {listed(torn)}.")
+        raise CheckoutError(Why.CONFLICTS, paths=listed(torn))
     if staged:
         if not await checkout.ask("diff", "--cached", "--name-only", "-z", cut=True):
-            raise CheckoutError("Nothing is staged any more. Look at the changes again.")
+            raise CheckoutError(Why.NOTHING_STAGED)
     elif paths is None:
         await stage_all(checkout)
         tracked = ("status", "--porcelain", "-z", "--untracked-files=no")
         if not await checkout.ask(*tracked, cut=True):
-            raise CheckoutError("There is nothing to commit.")
+            raise CheckoutError(Why.NOTHING_TO_COMMIT)
     else:
         await _stage_some(checkout, paths)
     # What somebody has staged beside the chosen ones stays staged.
@@ -125,17 +123,17 @@ async def commit(
 
 async def _stage_some(checkout: Repository, paths: list[str]) -> None:
     if await checkout.find("MERGE_HEAD"):
-        raise CheckoutError("A merge is under way there: commit every file, or none.")
+        raise CheckoutError(Why.MERGE_UNDER_WAY)
     unchanged = set(paths)
     async with aclosing(checkout.fields(*STATUS)) as said:
         async for lines in said:
             unchanged.difference_update(line[3:] for line in lines)
     if gone := [path for path in paths if path in unchanged]:
-        raise CheckoutError(f"These files have no changes any more: {listed(gone)}. Choose again.")
+        raise CheckoutError(Why.UNCHANGED, paths=listed(gone))
     if not paths:
-        raise CheckoutError("Choose at least one file.")
+        raise CheckoutError(Why.NO_FILE)
     if nested := [path for path in paths if path.endswith("/")]:
-        raise CheckoutError(f"These are git repositories of their own: {listed(nested)}.")
+        raise CheckoutError(Why.OWN_REPOSITORIES, paths=listed(nested))
     await checkout.ask("--literal-pathspecs", "add", "--all", "--", *paths, writes=True)
 
 

@@ -6,6 +6,7 @@ from functools import partial
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.db import in_db
+from opencode_web.lib.reasons import Cause
 from sessions.checkouts import operations
 from sessions.checkouts.names import is_branch_name
 from sessions.checkouts.operations import Looked, Repositories
@@ -13,6 +14,7 @@ from sessions.checkouts.push import push
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.checkouts.rows import claim_branch, note_pushed, report_job
 from sessions.checkouts.survey import Survey, survey
+from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.models import Checkout
 from sessions.publish_settings import publishing_of, push_credential
 
@@ -56,12 +58,12 @@ async def push_to(checkout: Checkout, repositories: Repositories, url: str, seal
     """Returns: the branch. Raises: CheckoutError; ForgeError."""
     branch = checkout.branch or await repositories.checkout.branch()
     if not is_branch_name(branch):
-        raise CheckoutError("It is on no branch that could be pushed. Make a new branch first.")
+        raise CheckoutError(Why.NOTHING_TO_PUSH)
     publishing = await in_db(publishing_of, checkout.project)
     try:
         given = decrypt(sealed) if sealed else ""
     except DecryptionError as exc:
-        raise CheckoutError("The worker has another SECRET_KEY than the web server.") from exc
+        raise CheckoutError(Why.OTHER_KEY) from exc
     own = "" if given else push_credential(publishing, url)
     head = await push(
         repositories,
@@ -76,8 +78,8 @@ async def push_to(checkout: Checkout, repositories: Repositories, url: str, seal
     return branch
 
 
-async def _report(checkout: Checkout, detail: str) -> None:
-    await in_db(report_job, checkout, detail)
+async def _report(checkout: Checkout, told: Cause) -> None:
+    await in_db(report_job, checkout, told)
 
 
 async def _switch_branch(own: Repository, project: Repository, name: str, *, rename: bool) -> None:
@@ -88,15 +90,15 @@ async def _switch_branch(own: Repository, project: Repository, name: str, *, ren
     """
     head, before = await own.find("HEAD"), await own.branch()
     if head is None:
-        raise CheckoutError("There is no commit yet, so there is no branch to go on from.")
+        raise CheckoutError(Why.NO_COMMIT_YET)
     if before == name:
         return
     if rename and not before:
-        raise CheckoutError("It is on no branch that could be renamed. Make a new one.")
+        raise CheckoutError(Why.NOTHING_TO_RENAME)
     for repository in (own, project):
         for place in ("refs/heads", "refs/remotes/origin"):
             if await repository.find(f"{place}/{name}"):
-                raise CheckoutError(f"There is a branch {name} already. Take another name.")
+                raise CheckoutError(Why.BRANCH_THERE, branch=name)
     none = _NONE if own.object_format == "sha1" else "0" * 64
     await own.ask("update-ref", f"refs/heads/{name}", head, none, writes=True)
     await own.ask("symbolic-ref", "HEAD", f"refs/heads/{name}", writes=True)

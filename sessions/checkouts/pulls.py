@@ -7,8 +7,11 @@ from dataclasses import asdict
 from datetime import timedelta
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.reasons import Cause
+from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.events.live import publish_row
 from sessions.forges.adapter import AlreadyOpen, Forge, ForgeError, Pull, PullState, Wanted
 from sessions.models import Checkout, PullRequest
@@ -19,9 +22,11 @@ _LOOK_S = 8.0
 # What was seen within this time is not asked for again.
 FRESH = timedelta(seconds=20)
 _AT_ONCE = 3
+# What lists and the header of its session show of it.
+_SHOWN = ("title", "state", "checks", "check_counts")
 
 
-async def open_request(checkout: Checkout, branch: str) -> str:
+async def open_request(checkout: Checkout, branch: str) -> Cause:
     """Open the one that is asked for; when the branch has an open one already, that is it.
 
     Returns: what came of it, for people. Raises: ForgeError.
@@ -39,9 +44,7 @@ async def open_request(checkout: Checkout, branch: str) -> str:
     found = await forge.find(branch)
     pull = found or await _create(forge, wanted)
     await in_db(_note_opened, checkout, branch, pull)
-    if found:
-        return f"The branch has an open pull request already: #{pull.number}."
-    return f"Opened the pull request #{pull.number}."
+    return Cause(Why.PULL_THERE if found else Why.PULL_OPENED, {"number": pull.number})
 
 
 async def _create(forge: Forge, wanted: Wanted) -> Pull:
@@ -73,14 +76,16 @@ async def _refresh(forge: Forge, row: PullRequest) -> None:
         async with asyncio.timeout(_LOOK_S):
             pull = await forge.read(row.number)
     except TimeoutError:
-        await in_db(_note_unseen, row, "The forge did not answer in time.")
+        await in_db(_note_unseen, row, gettext_noop("The forge did not answer in time."))
         return
     except ForgeError as exc:
         await in_db(_note_unseen, row, str(exc))
         return
     if pull.url != row.url:
         # The project has moved: the same number is another pull request there.
-        await in_db(_note_unseen, row, "It is on another forge than the project is now.")
+        await in_db(
+            _note_unseen, row, gettext_noop("It is on another forge than the project is now.")
+        )
         return
     await in_db(_note_seen, row, pull)
 
@@ -108,8 +113,9 @@ def _note_opened(checkout: Checkout, branch: str, pull: Pull) -> PullRequest:
 
 def _note_seen(row: PullRequest, pull: Pull) -> None:
     """How it stands now."""
-    PullRequest.objects.filter(pk=row.pk).update(**_seen(pull))
-    if row.session and (row.state, row.checks) != (pull.state.value, pull.checks.value):
+    seen = _seen(pull)
+    PullRequest.objects.filter(pk=row.pk).update(**seen)
+    if row.session and any(getattr(row, name) != seen[name] for name in _SHOWN):
         publish_row(row.session)
 
 

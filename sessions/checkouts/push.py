@@ -14,9 +14,11 @@ from collections.abc import Awaitable, Callable
 from django.conf import settings
 
 from opencode_web.lib.outbound import FetchError
+from opencode_web.lib.reasons import Cause
 from sessions.checkouts.create import known_commits
 from sessions.checkouts.operations import Repositories
 from sessions.checkouts.repository import CheckoutError
+from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.forges.api import require_safe
 from sessions.git.clone_address import AddressRefused, Pin, pin_address
 from sessions.git.clone_errors import explain_failure, needs_sign_in
@@ -24,12 +26,16 @@ from sessions.git.process import git_environment
 from sessions.git.url import authorization
 from tools.sandbox.process import kill_group
 
-Report = Callable[[str], Awaitable[None]]
+Report = Callable[[Cause], Awaitable[None]]
 
 _KEPT_BYTES = 8192
 _REPORT_EVERY_S = 0.5
 _PROGRESS = re.compile(rb"(Counting|Compressing|Writing) objects:\s+(\d{1,3})%")
-_PHASES = {b"Counting": "Counting", b"Compressing": "Packing", b"Writing": "Sending"}
+_PHASES = {
+    b"Counting": Why.PUSH_COUNTING,
+    b"Compressing": Why.PUSH_COMPRESSING,
+    b"Writing": Why.PUSH_WRITING,
+}
 
 
 async def push(
@@ -49,7 +55,7 @@ async def push(
     store, checkout = repositories.store, repositories.checkout
     head = await checkout.find("HEAD")
     if head is None:
-        raise CheckoutError("The session's branch has no commit.")
+        raise CheckoutError(Why.NO_COMMIT)
     await checkout.send(head, store, known=await known_commits(store))
     pin = await _pin(url, secret=stored and bool(credential))
     config = {**(authorization(url, credential) if credential else {}), **pin.config}
@@ -69,13 +75,13 @@ async def push(
             await process.wait()
     except TimeoutError as exc:
         minutes = settings.CLONE_TIMEOUT_S // 60
-        raise CheckoutError(f"The push was stopped after {minutes} minutes.") from exc
+        raise CheckoutError(Why.PUSH_STOPPED, minutes=minutes) from exc
     finally:
         if process.returncode is None:
             kill_group(process)
             await asyncio.shield(asyncio.ensure_future(process.communicate()))
     if process.returncode:
-        raise CheckoutError(_explain(said, complaint, had_credential=bool(credential)))
+        raise _explain(said, complaint, had_credential=bool(credential))
     return head
 
 
@@ -87,7 +93,7 @@ async def _pin(url: str, *, secret: bool) -> Pin:
     except AddressRefused as exc:
         raise CheckoutError(str(exc)) from exc
     except FetchError as exc:
-        raise CheckoutError(f"The project's token is not sent there: {exc}.") from exc
+        raise CheckoutError(Why.TOKEN_NOT_SENT, why=str(exc)) from exc
 
 
 async def _follow(
@@ -110,25 +116,20 @@ async def _last(stream: asyncio.StreamReader, report: Report | None) -> bytes:
             continue
         if found := _PROGRESS.findall(kept):
             phase, percent = found[-1]
-            await report(f"{_PHASES[phase]} objects: {int(percent)} %")
+            await report(Cause(_PHASES[phase], {"percent": int(percent)}))
             next_at = time.monotonic() + _REPORT_EVERY_S
     return kept
 
 
-def _explain(said: bytes, complaint: bytes, *, had_credential: bool) -> str:
+def _explain(said: bytes, complaint: bytes, *, had_credential: bool) -> CheckoutError:
     text = said.decode("utf-8", "replace")
     if "[rejected]" in text:
-        return (
-            "The other side has commits on this branch that are not here. Have the session bring "
-            "them in, then push again."
-        )
+        return CheckoutError(Why.PUSH_BEHIND)
     if "[remote rejected]" in text:
         reason = text.partition("[remote rejected]")[2].splitlines()[0].strip()[:200]
-        return f"The other side does not take it: {re.sub('[^ -~]', '', reason)}"
+        return CheckoutError(Why.PUSH_REJECTED, why=re.sub("[^ -~]", "", reason))
     error = complaint.decode("utf-8", "replace")
     if not had_credential and needs_sign_in(error):
-        return (
-            "The other side asks for a sign-in. An admin sets an access token under Publishing on "
-            "the project's page; or give an address with one, which is used once and not kept."
-        )
-    return explain_failure(error, had_credential=had_credential).replace("The clone", "The push")
+        return CheckoutError(Why.PUSH_SIGN_IN)
+    told = explain_failure(error, had_credential=had_credential)
+    return CheckoutError(told.replace("The clone", "The push"))

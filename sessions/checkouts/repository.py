@@ -14,6 +14,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from opencode_web.lib.reasons import Cause, Told, Value, english
+from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.git.box import Box, BoxedGitError, git_environment, pipe
 from sessions.git.places import checkouts_root, store_of
 
@@ -30,7 +32,11 @@ _FORMATS = {"sha1": (0, ""), "sha256": (1, "[extensions]\n\tobjectFormat = sha25
 
 
 class CheckoutError(Exception):
-    """It could not be done, and nothing was changed. The message says why, for people."""
+    """It could not be done, and nothing was changed. `told` says why, for people."""
+
+    def __init__(self, told: Why | str, /, **values: Value) -> None:
+        self.told: Told = Cause(told, values) if isinstance(told, Why) else told
+        super().__init__(english(self.told))
 
 
 class NoCheckouts(CheckoutError):
@@ -99,7 +105,7 @@ class Repository:
         except BoxedGitError as exc:
             raise CheckoutError(str(exc)) from exc
         if not output.whole and not cut:
-            raise CheckoutError(f"git {arguments[0]} said more than can be read")
+            raise CheckoutError(Why.TOO_MUCH_SAID, command=arguments[0])
         return output.data.decode("utf-8", "surrogateescape")
 
     async def fields(
@@ -239,19 +245,17 @@ async def open_project(directory: str, *, whole: bool = True) -> Repository:
     folder = Path(os.path.realpath(directory))
     git_dir = folder / ".git"
     if not _is_folder(git_dir):
-        what = "is no folder" if os.path.lexists(git_dir) else "is missing"
-        raise NoCheckouts(f"The project is no plain git repository: its .git {what}.")
+        why = Why.GIT_NO_FOLDER if os.path.lexists(git_dir) else Why.GIT_MISSING
+        raise NoCheckouts(why)
     # Its config is read for this one answer; no command of it starts a program.
     said = await Repository(git_dir).ask(
         "rev-parse", "--show-object-format", "--is-shallow-repository"
     )
     object_format, _, shallow = said.strip().partition("\n")
     if object_format not in _FORMATS:
-        raise NoCheckouts(f"The project's repository has an unknown format ({object_format}).")
+        raise NoCheckouts(Why.UNKNOWN_FORMAT, format=object_format)
     if whole and shallow.strip() == "true":
-        raise NoCheckouts(
-            "The project is a shallow clone, without its history. Run git fetch --unshallow in it."
-        )
+        raise NoCheckouts(Why.SHALLOW)
     return Repository(git_dir, folder, object_format=object_format)
 
 

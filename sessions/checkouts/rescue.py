@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sessions.checkouts.repository import CheckoutError, Person, Repository
+from sessions.events.checkout_reasons import CheckoutReason as Why
 
 BASE_REF = "refs/opencode/base/"
 RESCUE_REF = "refs/opencode/rescue/"
@@ -37,7 +38,7 @@ async def rescue(checkout: Repository, *, title: str) -> Rescued:
     """
     head = await checkout.find("HEAD")
     if head is None:
-        raise CheckoutError("The session's branch has no commit.")
+        raise CheckoutError(Why.NO_COMMIT)
     unlock_index(checkout)
     tree = await _write_tree(checkout)
     others = await _other_tips(checkout, head)
@@ -70,14 +71,11 @@ async def stage_all(checkout: Repository, *, extra: dict[str, str] | None = None
     try:
         await checkout.ask("add", "--all", writes=True, extra=extra)
     except CheckoutError as exc:
-        raise CheckoutError(f"Not every file can be kept: {exc}") from exc
+        raise CheckoutError(Why.NOT_KEPT, why=str(exc)) from exc
     nested = await _gitlinks(checkout, extra)
     if nested:
         listed = ", ".join(nested[:5])
-        raise CheckoutError(
-            f"There are git repositories inside of the worktree ({listed}), which are no part of "
-            "its branch. Move or remove them first."
-        )
+        raise CheckoutError(Why.REPOSITORIES_INSIDE, paths=listed)
 
 
 async def _write_tree(checkout: Repository) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.checkouts.rescue import BASE_REF, rescue_ref
+from sessions.events.checkout_reasons import CheckoutReason as Why
 
 _NOTHING = {"sha1": "0" * 40, "sha256": "0" * 64}
 
@@ -14,13 +15,13 @@ async def put_on_branch(project: Repository, commit: str, name: str) -> None:
     Raises: CheckoutError when there is another branch of that name, or the work is gone.
     """
     if await project.find(commit) is None:
-        raise CheckoutError("The rescued commit is no longer in the project's repository.")
+        raise CheckoutError(Why.RESCUED_GONE)
     ref = f"refs/heads/{name}"
     there = await project.find(ref)
     if there == commit:
         return
     if there is not None:
-        raise CheckoutError(f"The project has a branch {name} already. Choose another name.")
+        raise CheckoutError(Why.PROJECT_HAS_BRANCH, branch=name)
     # Fails if somebody else has made it in the meantime.
     nothing = _NOTHING[project.object_format]
     await project.ask("update-ref", "--no-deref", ref, commit, nothing, writes=True)

@@ -10,11 +10,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import Cause, Told, english
 from sessions.checkouts.create import Made, Wanted
 from sessions.checkouts.operations import Looked
 from sessions.checkouts.repository import CheckoutError, Person
 from sessions.checkouts.rescue import Rescued
 from sessions.checkouts.survey import Survey
+from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.events.live import publish_worktree
 from sessions.events.types import SessionEvent, SessionUpdated
 from sessions.models import Checkout, Session
@@ -67,16 +70,24 @@ def person_of(user: User | None) -> Person:
     return Person(user.display_name, user.email)
 
 
-def report_preparing(checkout: Checkout, detail: str) -> None:
+def _stored(told: Told) -> JsonObject:
+    return {} if isinstance(told, str) else told.to_json()
+
+
+def _detail(told: Told) -> dict[str, object]:
+    return {"detail": english(told), "cause": _stored(told)}
+
+
+def report_preparing(checkout: Checkout, told: Cause) -> None:
     """Say how far the making is."""
-    Checkout.objects.filter(pk=checkout.pk).update(state=State.PREPARING, detail=detail)
+    Checkout.objects.filter(pk=checkout.pk).update(state=State.PREPARING, **_detail(told))
 
 
 def mark_made(checkout: Checkout, made: Made) -> None:
     """Its folder is there."""
     Checkout.objects.filter(pk=checkout.pk).update(
         state=State.READY,
-        detail="",
+        **_detail(""),
         failed_for="",
         base_branch=made.base_branch,
         base=made.base,
@@ -85,16 +96,18 @@ def mark_made(checkout: Checkout, made: Made) -> None:
     publish_worktree(checkout)
 
 
-def mark_unmade(checkout: Checkout, reason: str, *, prompt_id: str = "") -> None:
+def mark_unmade(checkout: Checkout, told: Told, *, prompt_id: str = "") -> None:
     """It could not be made. Rescued work stays rescued."""
     state = State.RESCUED if checkout.rescued else State.FAILED
-    Checkout.objects.filter(pk=checkout.pk).update(state=state, detail=reason, failed_for=prompt_id)
-    publish_worktree(checkout, problem=reason)
+    Checkout.objects.filter(pk=checkout.pk).update(
+        state=state, failed_for=prompt_id, **_detail(told)
+    )
+    publish_worktree(checkout, problem=english(told))
 
 
-def mark_shared(checkout: Checkout, reason: str) -> list[SessionEvent]:
+def mark_shared(checkout: Checkout, told: Told) -> list[SessionEvent]:
     """Returns: the events that have the session work in the project's folder."""
-    Checkout.objects.filter(pk=checkout.pk).update(state=State.SHARED, detail=reason)
+    Checkout.objects.filter(pk=checkout.pk).update(state=State.SHARED, **_detail(told))
     return [SessionUpdated(folder="")]
 
 
@@ -125,9 +138,11 @@ def note_head(checkout: Checkout, head: str) -> None:
     Checkout.objects.filter(pk=checkout.pk).update(job_data=checkout.job_data)
 
 
-def report_job(checkout: Checkout, detail: str) -> None:
+def report_job(checkout: Checkout, told: Cause) -> None:
     """Say how far the job is."""
-    Checkout.objects.filter(pk=checkout.pk).exclude(job="").update(job_detail=detail)
+    Checkout.objects.filter(pk=checkout.pk).exclude(job="").update(
+        job_detail=english(told), job_cause=told.to_json()
+    )
 
 
 def note_pushed(checkout: Checkout, branch: str, head: str) -> None:
@@ -142,7 +157,7 @@ def claim_branch(checkout: Checkout, name: str) -> None:
         with transaction.atomic():
             Checkout.objects.filter(pk=checkout.pk).update(branch=name)
     except IntegrityError as exc:
-        raise CheckoutError(f"Another session has the branch {name}. Take another name.") from exc
+        raise CheckoutError(Why.BRANCH_TAKEN, branch=name) from exc
     checkout.branch = name
 
 
@@ -158,7 +173,7 @@ def note_rescued(checkout: Checkout, rescued: Rescued | None) -> None:
 
 def end_job(
     checkout: Checkout,
-    detail: str,
+    told: Told,
     *,
     failed: bool = False,
     state: Checkout.State | None = None,
@@ -174,7 +189,11 @@ def end_job(
     redactor = project_redactor(checkout.project_id)
     changes: dict[str, object] = {"job": "", "job_data": kept, "job_begun": False}
     if checkout.job != Checkout.Job.LOOK or failed:
-        changes |= {"job_detail": redactor.text(detail), "job_failed": failed}
+        changes |= {
+            "job_detail": redactor.text(english(told)),
+            "job_cause": redactor.json(_stored(told), keys=False),
+            "job_failed": failed,
+        }
     if state is not None:
         changes["state"] = state
     if state == State.DROPPED:
@@ -198,7 +217,7 @@ def end_discard(checkout: Checkout) -> None:
     """The rescued work is deleted. Without a session, the row is of no use either."""
     with transaction.atomic():
         note_rescued(checkout, None)
-        end_job(checkout, "Its rescued work was deleted.", state=State.DROPPED)
+        end_job(checkout, Cause(Why.DISCARDED), state=State.DROPPED)
         Checkout.objects.filter(pk=checkout.pk, session=None).delete()
 
 

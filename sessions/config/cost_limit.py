@@ -15,9 +15,14 @@ from sessions.config.effective import project_limits
 from sessions.config.model import Limits
 from sessions.models import PermissionRequest, Session
 from sessions.tree import tree_of
-from teams.models import Team
+from teams.models import Role, Team
 
 PERMISSION = "budget"
+
+
+def role_to_answer(permission: str) -> Role:
+    """Returns: the least role that may allow what a request asks for: more cost is for admins."""
+    return Role.ADMIN if permission == PERMISSION else Role.MEMBER
 
 
 @dataclass(frozen=True)

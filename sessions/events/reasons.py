@@ -17,6 +17,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.reasons import Cause, Reason, Sentenced, Told, Value, english
 from providers.llm.reasons import ErrorReason
 from providers.reasons import ProviderReason
+from sessions.events.checkout_reasons import CheckoutReason
 from sessions.events.messages import MessageError
 from sessions.models import Session
 from teams.budgets import BudgetReason
@@ -253,7 +254,13 @@ class ScheduleReason(Reason):
 CAUSE = "cause"
 # In every shape that is stored.
 AnyReason: TypeAlias = (
-    TurnReason | RestoreReason | ErrorReason | ProviderReason | BudgetReason | DiskReason
+    TurnReason
+    | RestoreReason
+    | ErrorReason
+    | ProviderReason
+    | BudgetReason
+    | DiskReason
+    | CheckoutReason
 )
 REASONS: dict[str, Sentenced] = {
     one.value: one for kind in (*get_args(AnyReason), ScheduleReason) for one in kind

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop
+
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.outbound import FetchError, check_url
 from opencode_web.lib.text import clean_text
@@ -13,14 +15,14 @@ _MAX_TITLE_CHARS = 300
 def object_of(value: JsonValue) -> JsonObject:
     """Raises: ForgeError for anything but an object."""
     if not isinstance(value, dict):
-        raise ForgeError("The forge answered something else than its API says.")
+        raise ForgeError(gettext_noop("The forge answered something else than its API says."))
     return value
 
 
 def objects_of(value: JsonValue) -> list[JsonObject]:
     """Raises: ForgeError for anything but a list of objects."""
     if not isinstance(value, list):
-        raise ForgeError("The forge answered something else than its API says.")
+        raise ForgeError(gettext_noop("The forge answered something else than its API says."))
     return [object_of(one) for one in value]
 
 
@@ -41,7 +43,7 @@ def number_of(value: JsonObject, name: str) -> int:
     """Raises: ForgeError without a number of a pull request."""
     found = value.get(name)
     if not isinstance(found, int) or isinstance(found, bool) or not 0 < found < 2**31:
-        raise ForgeError("The forge answered something else than its API says.")
+        raise ForgeError(gettext_noop("The forge answered something else than its API says."))
     return found
 
 
@@ -53,4 +55,6 @@ def page_of(value: JsonObject, name: str) -> str:
     try:
         return check_url(text_at(value, name))
     except FetchError as exc:
-        raise ForgeError("The forge answered without the address of the pull request.") from exc
+        raise ForgeError(
+            gettext_noop("The forge answered without the address of the pull request.")
+        ) from exc

@@ -64,6 +64,8 @@ class Checkout(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.NEW)
     # How far it is, or why it failed: for people.
     detail = models.TextField(blank=True)
+    # {"reason", "values"} of that where this server says it, or empty.
+    cause = models.JSONField(default=dict)
     # The prompt whose turn it could not be made for.
     failed_for = models.CharField(max_length=60, blank=True)
     job = models.CharField(max_length=10, choices=Job, default=Job.NOTHING, blank=True)
@@ -78,6 +80,7 @@ class Checkout(models.Model):
     # How far the job is, and then what it came to: one sentence for people.
     job_failed = models.BooleanField(default=False)
     job_detail = models.TextField(blank=True)
+    job_cause = models.JSONField(default=dict)
     # As it was looked at last: commits apart from the base branch, and files not committed.
     head = models.CharField(max_length=64, blank=True)
     ahead = models.PositiveIntegerField(default=0)

@@ -28,9 +28,9 @@ from sessions.present.place import Place
 from sessions.present.pulls import PullLine
 from sessions.present.stored_text import outcome_of
 from sessions.queue_position import places_of
-from sessions.runner.log.lease import has_lost_worker
 from sessions.totals import Used, count_tokens
-from teams.models import User
+from teams.access import roles_with
+from teams.models import Role, User
 
 Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
 NOTHING = Used()
@@ -54,8 +54,6 @@ class Header:
     since: datetime | None
     # The next try after a provider has failed.
     until: datetime | None
-    # How many have failed; 0 when it does not wait for the next.
-    attempt: int
     running: bool
     # Members cannot answer what it waits for.
     waits_for_admin: bool
@@ -109,6 +107,16 @@ class Header:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What a session waits for, in words. `needs`: the least role that can answer any of it;
+    `asks_admins`: somebody who may not answer has asked the admins to."""
+
+    text: str
+    needs: Role = Role.MEMBER
+    asks_admins: bool = False
+
+
+@dataclass(frozen=True)
 class Row:
     """A session in the rail and in lists of pages."""
 
@@ -129,8 +137,21 @@ class Row:
     # In the line for a worker; 0 for who stands in none, or has only just come.
     place: int = 0
     pull: PullLine | None = None
+    # Which of several attempts at one prompt it is, and its model; empty for others.
+    attempt: str = ""
+    # The least role that may answer what it waits for.
+    needs: Role = Role.MEMBER
     # Somebody who may not answer has asked the admins to.
     asks_admins: bool = False
+
+    @property
+    def for_admins(self) -> bool:
+        return self.needs is Role.ADMIN
+
+    @property
+    def answerers(self) -> str:
+        """The roles that can answer what it waits for, with blanks between."""
+        return " ".join(roles_with(self.needs)) if self.group == "ask" else ""
 
 
 @dataclass(frozen=True)
@@ -188,12 +209,15 @@ def shown_title(session: Session) -> str:
     return _("New session") if is_default_title(session.title) else session.title
 
 
-def build_header(session: Session, below: Used = NOTHING) -> Header:
-    """`session.project.team` should be loaded. `below`: what its sub-agents used."""
+def build_header(session: Session, below: Used = NOTHING, *, is_lost: bool = False) -> Header:
+    """`below`: what its sub-agents used; `is_lost`: its worker has died, if it needs one.
+
+    `session.project.team` should be loaded.
+    """
     line = places_of([session])
     look, text = look_of(session, asked=_is_asked_below(session), place=line.get(session.pk))
     place = Place.of(session)
-    is_lost = look == "run" and not session.waits_for and has_lost_worker(session.pk)
+    is_lost = is_lost and look == "run" and not session.waits_for
     if is_lost:
         look, text = "queue", _("Worker lost, resuming")
     if look in ("stop", "fail") and session.outcome_detail and len(session.outcome_detail) < 60:
@@ -205,7 +229,6 @@ def build_header(session: Session, below: Used = NOTHING) -> Header:
         title=shown_title(session),
         state=look,
         state_text=_("Retrying in") if retries else text,
-        attempt=session.attempt if retries else 0,
         since=session.state_since if _is_timed(look, session) and not is_lost else None,
         until=session.wake_at if look == "run" else None,
         running=session.state != State.IDLE,
@@ -277,21 +300,21 @@ def _percent(tokens: int, limit: int) -> int | None:
 
 def build_row(
     session: Session,
-    asked: str = "",
+    asked: Asked | None = None,
     *,
     place: int | None = None,
     doing: str = "",
     viewer: User | None = None,
     pull: PullLine | None = None,
-    asks_admins: bool = False,
+    attempt: str = "",
 ) -> Row:
-    """`asked`: what waits for a person, in words; `place`: from `places_of`;
+    """`asked`: what waits for a person; `place`: from `places_of`;
     `doing`: the call that runs; `viewer`: who it is for, None for everybody; `pull`: the newest
-    pull request.
+    pull request; `attempt`: as the row has it.
 
     `session.project.team` and `session.owner` should be loaded.
     """
-    look, text = look_of(session, asked=bool(asked), place=place)
+    look, text = look_of(session, asked=asked is not None, place=place)
     owner = session.owner.display_name if session.owner and session.owner != viewer else ""
     if session.state == State.IDLE and session.outcome_detail.endswith(f" by {owner}"):
         # The detail names the same person.
@@ -304,7 +327,7 @@ def build_row(
         state=look,
         state_text=text,
         updated=session.active_at,
-        detail=_detail(session, text, asked, doing),
+        detail=_detail(session, text, asked.text if asked else "", doing),
         owner=owner,
         owner_id=session.owner_id,
         project=session.project.name,
@@ -312,7 +335,9 @@ def build_row(
         menu_url=where.url("row_menu"),
         place=place or 0,
         pull=pull,
-        asks_admins=asks_admins,
+        attempt=attempt,
+        needs=asked.needs if asked else Role.MEMBER,
+        asks_admins=asked is not None and asked.asks_admins,
     )
 
 

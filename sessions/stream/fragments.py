@@ -18,6 +18,7 @@ from sessions.present.conversation.turns import Turn
 from sessions.present.frame.composer import session_agents
 from sessions.present.frame.people import Person, build_onlookers
 from sessions.present.place import Place
+from sessions.present.pulls import PullLine
 from sessions.present.sessions import Header, Row
 
 
@@ -91,6 +92,10 @@ def render_count(name: str, count: int) -> str:
 
 def render_row(row: Row) -> str:
     return render_to_string("sessions/_session_row.html", {"row": row})
+
+
+def render_pull(id: str, pull: PullLine) -> str:
+    return render_to_string("sessions/_pull.html", {"id": id, "pull": pull})
 
 
 def render_card(row: Row) -> str:

@@ -81,16 +81,18 @@ def load_session(session_id: str) -> Session | None:
     return _SESSION.first(session_id)
 
 
-def render_touched(session: Session, touched: Touched, growing: Growing) -> Ops:
-    """Returns: what makes a page that lacks these events show them."""
+def render_touched(
+    session: Session, touched: Touched, growing: Growing, *, is_lost: bool = False
+) -> Ops:
+    """`is_lost`: its worker has died. Returns: what makes a page without these events show them."""
     if touched.history:
         # What stood in the log is gone or back, with all that follows from it.
         said = _sentence(session) if touched.status else _("The conversation has changed.")
-        return [*render_window(session, growing), ["", "say", said]]
+        return [*render_window(session, growing, is_lost=is_lost), ["", "say", said]]
     waiting = load_waiting(session)
     ops = _turn_ops(session, touched, render_context(session, waiting, growing))
     if touched.header:
-        ops += _header_ops(session)
+        ops += _header_ops(session, is_lost=is_lost)
     if touched.permissions:
         ops.append(["#permissions", "inner", render_permissions(session, waiting)])
     if touched.queue or touched.status:
@@ -117,9 +119,9 @@ def render_growing(session: Session, growing: Growing) -> Ops:
     return ops
 
 
-def render_status(session: Session) -> Ops:
+def render_status(session: Session, *, is_lost: bool) -> Ops:
     """Returns: what the session does now, or where it waits."""
-    status = render_header_part("status", build_header(session))
+    status = render_header_part("status", build_header(session, is_lost=is_lost))
     return [[f"#status-{session.pk}", "outer", status]]
 
 
@@ -140,12 +142,12 @@ def render_tool(session: Session, part: StoredTool) -> Ops:
     return [[f"#prt-{part['id']}", "outer", render_item(item)]] if item else []
 
 
-def render_below(session: Session) -> Ops:
+def render_below(session: Session, *, is_lost: bool) -> Ops:
     """Returns: what changes on the page of a session when one of its sub-agents does something."""
     waiting = load_waiting(session)
     return [
         *_task_ops(session, render_context(session, waiting)),
-        *_header_ops(session),
+        *_header_ops(session, is_lost=is_lost),
         ["#permissions", "inner", render_permissions(session, waiting)],
     ]
 
@@ -162,13 +164,13 @@ def _task_ops(session: Session, context: RenderContext) -> Ops:
     return [[f"#prt-{pk}", "outer", render_item(item)] for pk, item in items if item is not None]
 
 
-def render_window(session: Session, growing: Growing) -> Ops:
+def render_window(session: Session, growing: Growing, *, is_lost: bool) -> Ops:
     """Returns: what makes any older page of the session show its newest turns."""
     waiting = load_waiting(session)
     window = load_window(session, render_context(session, waiting, growing))
     return [
         ["#log", "inner", render_turns(session, window)],
-        *_header_ops(session),
+        *_header_ops(session, is_lost=is_lost),
         ["#permissions", "inner", render_permissions(session, waiting)],
         ["#reverted", "outer", render_reverted(session)],
         ["#todos", "outer", render_todos(session)],
@@ -236,9 +238,9 @@ def _ops_of_turn(
     return ops
 
 
-def _header_ops(session: Session) -> Ops:
+def _header_ops(session: Session, *, is_lost: bool) -> Ops:
     block = find_block(session)
-    header = build_header(session, used_below(session))
+    header = build_header(session, used_below(session), is_lost=is_lost)
     header = replace(header, blocked=header.blocked or (block is not None and block.stops))
     return [
         ["#session-title", "outer", render_header_part("title", header)],

@@ -18,7 +18,8 @@ from sessions.events.live import rail_group
 from sessions.models import Session, State
 from sessions.present.conversation.waiting import count_waiting
 from sessions.present.frame.rail import rows_of
-from sessions.stream.fragments import render_card, render_row
+from sessions.present.sessions import Row
+from sessions.stream.fragments import render_card, render_pull, render_row
 from sessions.stream.frames import Ops
 from sessions.stream.hub import Body, Overflow, watch
 from sessions.stream.listener import Listener, encode
@@ -47,8 +48,8 @@ class RailRoom(LiveRoom):
         self._touched: set[str] = set()
         self._arrived = asyncio.Event()
         self._line = PlacesInLine()
-        # How many sessions wait for somebody, as last sent.
-        self._asks: JsonValue = 0
+        # How many sessions wait for each role, as last sent.
+        self._asks: JsonValue = {}
 
     @property
     def in_line(self) -> set[str]:
@@ -114,23 +115,26 @@ def _frame_of(rows: list[JsonValue]) -> JsonObject:
 
 
 def _news_of(team_id: str, session_ids: set[str]) -> JsonObject:
-    """The rows, and how many sessions wait for somebody, for pages that list none."""
-    return {**_frame_of(_rows_of(session_ids)), "asks": count_waiting(team_id)}
+    """The rows, and how many sessions wait for each role, for pages that list none."""
+    asks: JsonObject = {role.value: count for role, count in count_waiting(team_id).items()}
+    return {**_frame_of(_rows_of(session_ids)), "asks": asks}
 
 
 def _rows_of(session_ids: set[str]) -> list[JsonValue]:
     sessions = Session.objects.filter(pk__in=session_ids)
-    return [
-        {
-            "ops": [
-                [f"#row-{row.id}", "outer", render_row(row)],
-                [f"#card-{row.id}", "outer", render_card(row)],
-            ],
-            "row": row.id,
-            "group": row.group,
-        }
-        for row in rows_of(sessions)
+    return [{"ops": _ops_of(row), "row": row.id, "group": row.group} for row in rows_of(sessions)]
+
+
+def _ops_of(row: Row) -> Ops:
+    ops: Ops = [
+        [f"#row-{row.id}", "outer", render_row(row)],
+        [f"#card-{row.id}", "outer", render_card(row)],
     ]
+    if row.pull is not None:
+        # On the page of the session, whose events say nothing of it.
+        header = f"header-pull-{row.id}"
+        ops.append([f"#{header}", "outer", render_pull(header, row.pull)])
+    return ops
 
 
 def _busy(team_id: str) -> set[str]:

@@ -175,7 +175,10 @@ class Room(LiveRoom):
                 case "progress":
                     self._progress[body["part"]["id"]] = body["part"]
                 case "line":
-                    self.send({"k": "h", "ops": await self._drawn(_status_ops, self.session_id)})
+                    ops = await self._drawn(
+                        _status_ops, self.session_id, is_lost=self._worker.is_lost
+                    )
+                    self.send({"k": "h", "ops": ops})
                 case "deleted":
                     self.send({"k": "gone"})
         guess = _newest_estimate(bodies)
@@ -216,7 +219,7 @@ class Room(LiveRoom):
             self._progress.pop(part_id, None)
         if touched.status:
             self._line.follow(self.session_id)
-        ops = await self._drawn(_touched_ops, self.session_id, records, self._known_texts())
+        ops = await self._touched(records)
         before, self._seq = self._seq, records[-1]["seq"]
         self.send({"q": self._seq, "p": before, "k": "h", "ops": ops})
 
@@ -224,7 +227,9 @@ class Room(LiveRoom):
         """What sub-agents ask, and how they fare, is shown here."""
         kinds = {record["type"].partition(".")[0] for body in bodies for record in body["events"]}
         if kinds & BELOW_KINDS:
-            self.send({"k": "h", "ops": await self._drawn(_below_ops, self.session_id)})
+            is_lost = self._worker.is_lost
+            ops = await self._drawn(_below_ops, self.session_id, is_lost=is_lost)
+            self.send({"k": "h", "ops": ops})
 
     async def _handle_text(self, part_id: str, offset: int, text: str) -> None:
         growth = self._growths.get(part_id)
@@ -243,6 +248,10 @@ class Room(LiveRoom):
 
     async def _drawn(self, draw: Callable[P, Ops], *args: P.args, **kwargs: P.kwargs) -> Ops:
         return await in_view_db(in_language, self._language, draw, *args, **kwargs)
+
+    async def _touched(self, records: list[Record]) -> Ops:
+        known, is_lost = self._known_texts(), self._worker.is_lost
+        return await self._drawn(_touched_ops, self.session_id, records, known, is_lost=is_lost)
 
     def _known_texts(self) -> Growing:
         return {part_id: growth.known for part_id, growth in self._growths.items()}
@@ -269,7 +278,7 @@ class Room(LiveRoom):
         records = await in_view_db(_records_after, self.session_id, after)
         if not records or records[0]["seq"] != after + 1 or len(records) > MAX_MISSED:
             return {"k": "reset", "why": "trimmed"}
-        ops = await self._drawn(_touched_ops, self.session_id, records, self._known_texts())
+        ops = await self._touched(records)
         return {"q": records[-1]["seq"], "p": after, "k": "h", "ops": ops}
 
 
@@ -292,14 +301,16 @@ def _records_after(session_id: str, seq: int) -> list[Record]:
     return [to_record(event) for event in events_after(session_id, seq, limit=MAX_MISSED + 1)]
 
 
-def _touched_ops(session_id: str, records: list[Record], growing: Growing) -> Ops:
+def _touched_ops(session_id: str, records: list[Record], growing: Growing, *, is_lost: bool) -> Ops:
     session = load_session(session_id)
-    return render_touched(session, touched_by(records), growing) if session else []
+    if session is None:
+        return []
+    return render_touched(session, touched_by(records), growing, is_lost=is_lost)
 
 
-def _below_ops(session_id: str) -> Ops:
+def _below_ops(session_id: str, *, is_lost: bool) -> Ops:
     session = load_session(session_id)
-    return render_below(session) if session else []
+    return render_below(session, is_lost=is_lost) if session else []
 
 
 def _estimate_ops(session_id: str, seq: int, guess: Estimate) -> Ops:
@@ -308,9 +319,9 @@ def _estimate_ops(session_id: str, seq: int, guess: Estimate) -> Ops:
     return render_estimate(session, guess) if session and session.seq == seq else []
 
 
-def _status_ops(session_id: str) -> Ops:
+def _status_ops(session_id: str, *, is_lost: bool) -> Ops:
     session = load_session(session_id)
-    return render_status(session) if session else []
+    return render_status(session, is_lost=is_lost) if session else []
 
 
 def _growing_ops(session_id: str, growing: Growing) -> Ops:

@@ -27,6 +27,11 @@ class WorkerWatch:
         # Whether it is lost, and its token. Not known at first, nor which of them a page shows.
         self._seen: tuple[bool, int] | None = None
 
+    @property
+    def is_lost(self) -> bool:
+        """As it was seen last; what was not seen yet is told by `changed`."""
+        return self._seen is not None and self._seen[0]
+
     def hear(self) -> None:
         self._heard.set()
 

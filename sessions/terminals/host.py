@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.crypto import decrypt
 from opencode_web.lib.db import in_db
@@ -28,8 +29,8 @@ from tools.sandbox.pty import Size, open_terminal
 
 logger = logging.getLogger(__name__)
 
-_FAILED = Ended(None, "The server could not run it; its log says why.")
-_STOPPED = Ended(137, "The server was stopped.")
+_FAILED = Ended(None, gettext_noop("The server could not run it; its log says why."))
+_STOPPED = Ended(137, gettext_noop("The server was stopped."))
 
 # The terminals of this process, to end them when it stops.
 _running: set[asyncio.Task[None]] = set()

@@ -8,6 +8,7 @@ from enum import Enum
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from sessions.access import may_prompt
 from sessions.events.live import publish_terminal
@@ -19,9 +20,9 @@ from teams.models import ApiToken
 Status = Terminal.Status
 # People look why one has ended soon, or never.
 _KEPT = timedelta(days=1)
-LOST = "The worker that ran it is gone."
-FOLDER_GONE = "The worktree that it was in is gone."
-NEVER_BEGUN = "No worker of the project's host has started it. Is one running?"
+LOST = gettext_noop("The worker that ran it is gone.")
+FOLDER_GONE = gettext_noop("The worktree that it was in is gone.")
+NEVER_BEGUN = gettext_noop("No worker of the project's host has started it. Is one running?")
 
 
 class Verdict(Enum):

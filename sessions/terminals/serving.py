@@ -12,6 +12,7 @@ from typing import cast
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.bus import subscribe
 from opencode_web.lib.db import in_db
@@ -44,8 +45,10 @@ class Ended:
 
 KILLED = 137
 _REMOVED = Ended(KILLED)
-_RIGHTS_LOST = Ended(KILLED, "Its person may not use terminals of this project any more.")
-_DATABASE_LOST = Ended(KILLED, "The server lost its database for too long.")
+_RIGHTS_LOST = Ended(
+    KILLED, gettext_noop("Its person may not use terminals of this project any more.")
+)
+_DATABASE_LOST = Ended(KILLED, gettext_noop("The server lost its database for too long."))
 
 
 class Serving:

@@ -17,8 +17,8 @@ from teams.http import TeamRequest, show, team_view
 def board(request: TeamRequest) -> HttpResponse:
     """The sessions of a team by what is to be done about them."""
     chosen = replace(rail_filter(request), archived=False, board=True)
-    context: dict[str, object] = {"board": load_board(request.team, request.user, chosen)}
-    rail = load_rail(request.team, request.user, chosen)
+    context: dict[str, object] = {"board": load_board(request.access, chosen)}
+    rail = load_rail(request.access, chosen)
     context["mixed"] = rail.mixed
     if not request.htmx:
         remember_filter(request)

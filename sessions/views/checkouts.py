@@ -47,7 +47,7 @@ def checkout(request: TeamRequest, session: str) -> HttpResponse:
     if request.htmx:
         return render(request, "sessions/_checkout.html", {"checkout": view})
     place = Place.of(access.session)
-    rail = load_rail(request.team, request.user, rail_filter(request), current=access.session.pk)
+    rail = load_rail(request.access, rail_filter(request), current=access.session.pk)
     context = {
         "rail": rail,
         "checkout": view,

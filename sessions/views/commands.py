@@ -52,7 +52,7 @@ def commands(request: TeamRequest, project: str) -> HttpResponse:
         "project": row,
     }
     if not request.htmx:
-        context["rail"] = load_rail(request.team, request.user, rail_filter(request))
+        context["rail"] = load_rail(request.access, rail_filter(request))
         context["crumbs"] = [
             {"label": row.name, "url": project_url(row)},
             {"label": _("Commands"), "url": ""},

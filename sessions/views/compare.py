@@ -30,7 +30,7 @@ def compare(request: TeamRequest, session: str) -> HttpResponse:
     context: dict[str, object] = {"comparison": load_comparison(row, compared)}
     if not request.htmx:
         filtered = rail_filter(request)
-        context["rail"] = load_rail(request.team, request.user, filtered, current=row.pk)
+        context["rail"] = load_rail(request.access, filtered, current=row.pk)
         context["current"] = row.pk
         url = Place.of(row).url("session")
         context["crumbs"] = [

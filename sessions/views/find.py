@@ -51,7 +51,7 @@ def find(request: TeamRequest) -> HttpResponse:
     context: dict[str, object] = {"found": found, "near": _near(request)}
     if request.access.sees_work:
         context["layout"] = "base_app.html"
-        context["rail"] = load_rail(request.team, request.user, rail_filter(request))
+        context["rail"] = load_rail(request.access, rail_filter(request))
     else:
         context["layout"] = "base_settings.html"
     return render(request, "sessions/find.html", context)
@@ -126,8 +126,6 @@ def find_here(request: TeamRequest, session: str) -> HttpResponse:
     }
     if not request.htmx:
         context["title"], context["back_url"] = shown_title(row), place.url("session")
-        context["rail"] = load_rail(
-            request.team, request.user, rail_filter(request), current=row.pk
-        )
+        context["rail"] = load_rail(request.access, rail_filter(request), current=row.pk)
         context["current"] = row.pk
     return show(request, "sessions/found_here.html", "sessions/_found_here.html", context)

@@ -11,6 +11,7 @@ from sessions.present.conversation.history import load_waiting, render_context
 from sessions.present.conversation.items import build_item
 from sessions.present.conversation.tools import build_tool_row
 from sessions.present.place import Place
+from sessions.runner.log.lease import has_lost_worker
 from sessions.stream.frames import render_window
 from sessions.views.requests import session_of
 from teams.http import TeamRequest, team_view
@@ -22,7 +23,8 @@ from teams.http import TeamRequest, team_view
 def window(request: TeamRequest, session: str) -> HttpResponse:
     """One frame that brings a page of any age to now: what a browser asks for after a `reset`."""
     row = session_of(request, session).session
-    return JsonResponse({"q": row.seq, "k": "h", "ops": render_window(row, {})})
+    ops = render_window(row, {}, is_lost=has_lost_worker(row))
+    return JsonResponse({"q": row.seq, "k": "h", "ops": ops})
 
 
 def _part(request: TeamRequest, session: str, part: str) -> tuple[Part, Place]:

@@ -52,7 +52,7 @@ def turn_menu(request: TeamRequest, session: str, turn: str) -> HttpResponse:
         "menu": menu,
         "session": build_header(row),
         "turn": build_turn(rows, render_context(row, []), running=False),
-        "rail": load_rail(request.team, request.user, rail_filter(request), current=row.pk),
+        "rail": load_rail(request.access, rail_filter(request), current=row.pk),
         "back_url": place.url("session"),
     }
     return render(request, "sessions/turn_menu.html", context)

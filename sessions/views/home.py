@@ -37,11 +37,11 @@ def home_page(
     projects = projects_of(team)
     ready = [project for project in projects if project.status == Project.Status.READY]
     chosen = rail_filter(request)
-    rail = load_rail(team, request.user, chosen)
+    rail = load_rail(request.access, chosen)
     if draft is None:
         usual = Draft(project=chosen.project or last_project(team, request.user))
         draft = kept_for_any(request.user, team, usual)
-    inbox = load_inbox(team)
+    inbox = load_inbox(request.access)
     warnings = warning_context(request, "home")
     composer = None
     if ready:
@@ -67,7 +67,7 @@ def home_page(
 
 def _below(inbox: Inbox, groups: list[Group]) -> list[Group]:
     """Returns: the groups without the sessions that stand above them, to be answered."""
-    above = {session.id for session in inbox.sessions}
+    above = {session.id for session in (*inbox.sessions, *inbox.others)}
     left = [replace(one, rows=[row for row in one.rows if row.id not in above]) for one in groups]
     return [group for group in left if group.rows]
 
@@ -96,8 +96,8 @@ def lists_of_project(rail: Rail) -> dict[str, object]:
 def _empty(inbox: Inbox, rail: Rail) -> str:
     if rail.archived:
         return _("No archived sessions.")
-    if inbox.sessions:
-        return _("No sessions besides those that need you.")
+    if inbox.sessions or inbox.others:
+        return _("No other sessions.")
     return _("No sessions yet. Start one above.")
 
 
@@ -126,11 +126,11 @@ def team_home(request: TeamRequest) -> HttpResponse:
 def waiting(request: TeamRequest) -> HttpResponse:
     """The inbox: what agents of the team ask, answered in place; `quiet` as on the home page."""
     context: dict[str, object] = {
-        "inbox": load_inbox(request.team),
+        "inbox": load_inbox(request.access),
         "refresh": request.get_full_path(),
     }
     if not request.htmx:
-        context["rail"] = load_rail(request.team, request.user, rail_filter(request))
+        context["rail"] = load_rail(request.access, rail_filter(request))
         context["crumbs"] = [{"label": _("Inbox"), "url": ""}]
     rows = "sessions/_waiting.html" if "quiet" in request.GET else "sessions/_inbox.html"
     return show(request, "sessions/inbox.html", rows, context)
@@ -139,10 +139,10 @@ def waiting(request: TeamRequest) -> HttpResponse:
 @require_GET
 @team_view()
 def rail(request: TeamRequest) -> HttpResponse:
-    shown = load_rail(request.team, request.user, rail_filter(request))
+    shown = load_rail(request.access, rail_filter(request))
     if kind := request.GET.get("list"):
         of_project = kind == "project"
-        lists = lists_of_project(shown) if of_project else _lists(load_inbox(request.team), shown)
+        lists = lists_of_project(shown) if of_project else _lists(load_inbox(request.access), shown)
         lists["refresh"] = request.get_full_path()
         return render(request, "sessions/_lists.html", lists)
     current = request.GET.get("current", "")

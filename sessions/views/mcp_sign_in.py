@@ -41,7 +41,7 @@ def begin(request: TeamRequest, project: str, name: str) -> HttpResponse:
         messages.error(request, exc.message)
         return go(request, to=list_url)
     context: dict[str, object] = {
-        "rail": load_rail(request.team, request.user, rail_filter(request)),
+        "rail": load_rail(request.access, rail_filter(request)),
         "project": access.project,
         "crumbs": [
             {"label": access.project.name, "url": project_url(access.project)},

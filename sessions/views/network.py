@@ -109,7 +109,7 @@ def _project_page(
 ) -> HttpResponse:
     row = access.project
     context = {
-        "rail": load_rail(request.team, request.user, rail_filter(request)),
+        "rail": load_rail(request.access, rail_filter(request)),
         "project": row,
         "form": form,
         "in_force": _in_force(project_network(row)),

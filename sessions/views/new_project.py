@@ -104,7 +104,7 @@ def project_new(request: TeamRequest) -> HttpResponse:
     ]
     context = {
         "choices": choices,
-        "rail": load_rail(request.team, request.user, rail_filter(request)),
+        "rail": load_rail(request.access, rail_filter(request)),
         "crumbs": [{"label": _("New project"), "url": ""}],
     }
     return render(request, "sessions/project_new.html", context, status=422 if bound else 200)

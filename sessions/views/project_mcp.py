@@ -111,7 +111,7 @@ def _shelf(request: TeamRequest, access: ProjectAccess) -> Shelf:
         list_url=list_url,
         projects=Project.objects.filter(pk=project.pk),
         frame={
-            "rail": load_rail(request.team, request.user, rail_filter(request)),
+            "rail": load_rail(request.access, rail_filter(request)),
             "project": project,
             "crumbs": [
                 {"label": project.name, "url": project_url(project)},

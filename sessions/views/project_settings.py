@@ -60,7 +60,7 @@ def _page(
 ) -> HttpResponse:
     project = access.project
     context = {
-        "rail": load_rail(request.team, request.user, rail_filter(request)),
+        "rail": load_rail(request.access, rail_filter(request)),
         "project": build_page(project),
         "pages": _pages(access),
         "rules": load_rules(project),

@@ -31,14 +31,14 @@ MAX_LINKED_CHARS = 4_000
 
 
 def _page(request: TeamRequest, access: ProjectAccess) -> HttpResponse:
-    project, team = access.project, request.team
+    project = access.project
     clone = build_clone(project)
     archived = request.GET.get("archived") == "1"
-    own = load_rail(team, request.user, RailFilter(project=project.pk, archived=archived))
+    own = load_rail(request.access, RailFilter(project=project.pk, archived=archived))
     composer = None if clone else _composer(request, project)
     shown = build_page(project)
     context = {
-        "rail": load_rail(team, request.user, rail_filter(request)),
+        "rail": load_rail(request.access, rail_filter(request)),
         "project": shown,
         "overview": build_overview(project, shown.branch, composer) if composer else None,
         "commit": _commit(project) if composer and "commit" in request.GET else None,

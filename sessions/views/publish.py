@@ -82,7 +82,7 @@ def _show(
         return render(request, "sessions/_publish.html", context, status=status)
     session = access.session
     context |= {
-        "rail": load_rail(request.team, request.user, rail_filter(request), current=session.pk),
+        "rail": load_rail(request.access, rail_filter(request), current=session.pk),
         "title": session.title,
         "session": session.pk,
         "session_url": Place.of(session).url("session"),

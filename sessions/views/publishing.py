@@ -50,7 +50,7 @@ def _page(
     known = {"remote_url": row.remote_url, "kind": row.kind, "api_url": row.api_url} if row else {}
     chosen = publishing_of(project)
     context = {
-        "rail": load_rail(request.team, request.user, rail_filter(request)),
+        "rail": load_rail(request.access, rail_filter(request)),
         "project": project,
         "form": form or PublishingForm(initial=known),
         "chosen": chosen,

@@ -20,7 +20,7 @@ def repository(request: TeamRequest, project: str) -> HttpResponse:
     """What the project's repository brings for agents, and whether it is trusted."""
     row = project_of(request, project).project
     context = {
-        "rail": load_rail(request.team, request.user, rail_filter(request)),
+        "rail": load_rail(request.access, rail_filter(request)),
         "project": row,
         "found": build_repository_page(row),
         "trust_url": project_url(row, "trust"),

@@ -26,7 +26,7 @@ def row_menu(request: TeamRequest, session: str) -> HttpResponse:
     menu = load_row_menu(session_of(request, session))
     if request.htmx:
         return render(request, "sessions/_row_menu.html", {"menu": menu})
-    rail = load_rail(request.team, request.user, rail_filter(request), current=session)
+    rail = load_rail(request.access, rail_filter(request), current=session)
     return render(request, "sessions/row_menu.html", {"menu": menu, "rail": rail})
 
 

@@ -173,7 +173,7 @@ def _frame(
     return {
         "project": project,
         "schedules_url": url,
-        "rail": load_rail(request.team, request.user, rail_filter(request)),
+        "rail": load_rail(request.access, rail_filter(request)),
         "crumbs": [*crumbs, {"label": row.name, "url": ""}] if row else crumbs,
     }
 

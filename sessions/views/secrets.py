@@ -56,7 +56,7 @@ def _page(
     project = access.project
     rows = ProjectSecret.objects.filter(project=project).select_related("updated_by")
     context = {
-        "rail": load_rail(request.team, request.user, rail_filter(request)),
+        "rail": load_rail(request.access, rail_filter(request)),
         "project": project,
         "secrets": [
             {

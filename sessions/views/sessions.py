@@ -37,6 +37,7 @@ from sessions.present.place import Place
 from sessions.present.pulls import load_pulls
 from sessions.present.sessions import Header, TitleEdit, build_header
 from sessions.previews.origin import hosts_of_previews
+from sessions.runner.log.lease import has_lost_worker
 from sessions.totals import used_below
 from sessions.views.drafts import kept_in_session
 from sessions.views.panel import load_pane, pane_fragment
@@ -59,7 +60,7 @@ def session_page(
     waiting = load_waiting(session)
     pulls = load_pulls(session)
     window = _window(request, session, render_context(session, waiting))
-    header = build_header(session, used_below(session))
+    header = build_header(session, used_below(session), is_lost=has_lost_worker(session))
     panel = build_panel(
         place,
         request.user.preferences,
@@ -77,7 +78,7 @@ def session_page(
         "silent_since": silent_since(session),
         "session_url": place.url("session"),
         "window_url": place.url("window"),
-        "rail": load_rail(request.team, request.user, rail_filter(request), current=session.pk),
+        "rail": load_rail(request.access, rail_filter(request), current=session.pk),
         "turns": window.turns,
         "earlier": _earlier(place, window),
         "later": _later(place, window),

@@ -93,9 +93,7 @@ def _show(
         # The header's button becomes the panel; what is sent from the panel changes its inside.
         name = "_share_form" if request.method == "POST" else "_share"
         return render(request, f"sessions/{name}.html", context, status=status)
-    context["rail"] = load_rail(
-        request.team, request.user, rail_filter(request), current=access.session.pk
-    )
+    context["rail"] = load_rail(request.access, rail_filter(request), current=access.session.pk)
     return render(request, "sessions/share.html", context, status=status)
 
 

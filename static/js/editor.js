@@ -1,4 +1,5 @@
 // The editor of the files pane: CodeMirror in the place of the form's text fields, which it came with.
+import { fetchFragment } from "./fragment.js";
 import { headers } from "./line.js";
 import { announce } from "./notify.js";
 import { _ } from "./words.js";
@@ -70,13 +71,9 @@ function linesOf({ doc, selection }) {
 }
 
 async function send(form) {
-  try {
-    const response = await fetch(form.action, { method: "POST", headers: { ...headers(), "HX-Request": "true" }, body: new FormData(form) });
-    const { body } = new DOMParser().parseFromString(await response.text(), "text/html");
-    return { ok: response.ok, came: body.querySelector("#file-edit"), said: body.textContent.trim() };
-  } catch {
-    return { said: _("The server cannot be reached.") };
-  }
+  const page = await fetchFragment(form.action, { method: "POST", headers: headers(), body: new FormData(form) });
+  if (!page) return { said: _("The server cannot be reached.") };
+  return { ok: page.ok, came: page.body.querySelector("#file-edit"), said: page.body.textContent.trim() };
 }
 
 /** Make an editor of the form. `line` is where to begin; `search`: with the search open. */

@@ -1,5 +1,7 @@
 // The search in a session. The server looks through all of it; a hit that is not in the page is
 // opened by its address.
+import { fetchFragment } from "./fragment.js";
+
 const DELAY_MS = 200;
 const bar = document.querySelector("[data-find]");
 const input = bar.querySelector("input");
@@ -77,11 +79,9 @@ async function look() {
   if (!words().length) return tell();
   const url = new URL(bar.action);
   url.searchParams.set("q", input.value);
-  const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
-  if (turn !== asked || !response) return;
-  if (!response.ok || response.redirected) return location.assign(url);
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  if (turn !== asked) return;
+  const page = await fetchFragment(url);
+  if (turn !== asked || !page) return;
+  if (!page.ok) return location.assign(url);
   list.replaceChildren(...page.body.children);
   hits = [...list.querySelectorAll("[data-hit]")];
   const address = new URLSearchParams(location.search);

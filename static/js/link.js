@@ -84,6 +84,7 @@ function takeRole(role) {
   if (role === body.dataset.role) return;
   body.dataset.role = role;
   refreshBadge();
+  page.refreshLists();
   announce(words(role === "viewer" ? "role-viewer" : "role"));
 }
 

@@ -57,7 +57,7 @@ export async function refreshNow() {
 
 function isInPlace(shown, group) {
   const place = shown?.closest("[data-group]")?.dataset.group;
-  return place === group || (place === "pinned" && group !== "ask") || (group === "rest" && place && !["ask", "run", "queue"].includes(place));
+  return place === group || (place === "pinned" && !["ask", "others"].includes(group)) || (group === "rest" && place && !["ask", "others", "run", "queue"].includes(place));
 }
 
 // Rows are drawn once for everybody; who looks at their own does not read their name on it.
@@ -73,5 +73,6 @@ export function update({ ops, row, group, stale }, apply) {
     else apply([op[0], op[1], op[2].replace(ownName, "")]);
   }
   const shown = document.getElementById(`row-${row}`) ?? document.getElementById(`card-${row}`);
-  if (stale || (row && !isInPlace(shown, group))) refresh();
+  const isMine = group !== "ask" || shown?.matches(`[data-answerers~="${document.body.dataset.role}"]`);
+  if (stale || (row && !isInPlace(shown, isMine ? group : "others"))) refresh();
 }

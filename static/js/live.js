@@ -61,7 +61,7 @@ function take(frame, source) {
   if (k === "d") return growText(frame);
   if (k === "b") return closeBlocks(frame);
   if (k === "p") return ops.forEach(apply);
-  if (frame.asks >= 0) refreshBadge((document.body.dataset.asks = frame.asks));
+  if (frame.asks) refreshBadge((document.body.dataset.asks = JSON.stringify(frame.asks)));
   if (k === "u") return lists(({ update }) => frame.rows.forEach((row) => update(row, apply)));
   if (k === "reset") return readAgain();
   if (k === "hi") return link((module) => module.greeted(source, frame));

@@ -1,5 +1,6 @@
 // Suggestions while somebody writes: `@` names a file, folder, agent or past session, a first `/` a command.
 // The field stays the one that has the focus; the list is moved through with the arrow keys.
+import { fetchFragment } from "./fragment.js";
 import { toast } from "./toast.js";
 import { living, perform } from "./perform.js";
 
@@ -69,13 +70,13 @@ function address(field, word, more = {}) {
   return url;
 }
 
-/** What the server suggests for a word; empty where it cannot say. */
+/** What the server suggests for a word; null where it cannot say. */
 async function suggestions(field, word, more) {
-  const response = await fetch(address(field, word, more), { headers: { "HX-Request": "true" } }).catch(() => null);
-  return response?.ok && !response.redirected ? response.text() : "";
+  const page = await fetchFragment(address(field, word, more));
+  return page?.ok ? page : null;
 }
 
-const elementsOf = (text, selector) => [...new DOMParser().parseFromString(text, "text/html").querySelectorAll(selector)];
+const elementsOf = (page, selector) => [...(page?.body.querySelectorAll(selector) ?? [])];
 
 /** Do what a command of the page is called that was typed as a whole. Returns: whether it is one. */
 export async function takeTyped(field, word) {
@@ -89,10 +90,10 @@ export async function takeTyped(field, word) {
 
 async function ask(field, word) {
   const turn = ++asked;
-  const text = await suggestions(field, word);
+  const page = await suggestions(field, word);
   if (turn !== asked) return;
-  if (!text) return close();
-  await htmx.swap({ target: document.getElementById("mentions"), text, swap: "outerHTML", sourceElement: document.body });
+  if (!page) return close();
+  await htmx.swap({ target: document.getElementById("mentions"), text: page.text, swap: "outerHTML", sourceElement: document.body });
   Object.entries({ role: "combobox", "aria-expanded": "true", "aria-controls": "mentions", "aria-autocomplete": "list" }).forEach(([name, value]) => field.setAttribute(name, value));
   if (options()[0]) mark(options()[0]);
   if (word.length > 2 && word.startsWith("@") && !word.includes("/")) askSymbols(field, word, turn);

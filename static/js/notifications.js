@@ -40,14 +40,15 @@ async function tell(row, what) {
 }
 
 function look() {
+  const { role } = document.body.dataset;
   for (const row of rail.querySelectorAll("[data-session-row]")) {
     const now = stateOf(row);
     // A member who cannot answer has asked those who can: that is news of its own to them.
-    const isForAdmins = "asksAdmins" in row.dataset && /admin|owner/.test(document.body.dataset.role);
+    const isForAdmins = "asksAdmins" in row.dataset && row.closest(`[data-answerers~="${role}"]`);
     const [before, seen] = [states.get(row.href), isForAdmins ? "ask-admins" : now];
     states.set(row.href, seen);
     if (before === undefined || before === seen || !document.hidden) continue;
-    if (now === "ask" ? document.body.dataset.role === "viewer" : !["run", "queue"].includes(before)) continue;
+    if (now === "ask" ? !row.closest(`[data-answerers~="${role}"]`) : !["run", "queue"].includes(before)) continue;
     if (kinds().has(KINDS[now])) tell(row, { ask: _("Needs you"), done: _("Done"), fail: _("Failed") }[now]);
     if (kinds().has(`sound-${KINDS[now]}`)) chime(KINDS[now]);
   }

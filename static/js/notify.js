@@ -20,11 +20,11 @@ let mark = "";
 const icon = document.querySelector("link[data-asks]");
 const plainIcon = icon?.getAttribute("href");
 
-/** Put the number of sessions that need the person before the page's title, and a dot on its icon. */
+/** Put the number of sessions that the person can answer before the page's title, and a dot on its icon. */
 export function refreshBadge() {
-  const { role, asks } = document.body.dataset;
-  // A viewer answers nothing. Where there is no list, the server has counted.
-  const count = role === "viewer" ? 0 : rail ? rail.querySelectorAll("[data-session-row] .state-ask").length : asks | 0;
+  const { role, asks = "{}" } = document.body.dataset;
+  // Where there is no list, the server has counted.
+  const count = rail ? rail.querySelectorAll(`[data-answerers~="${role}"]`).length : (JSON.parse(asks)[role] ?? 0);
   const plain = document.querySelector("[data-title]")?.textContent ?? "";
   const title = document.title.replace(mark, "");
   document.querySelectorAll("[data-inbox]").forEach((badge) => ([badge.hidden, badge.textContent] = [!count, count]));

@@ -1,5 +1,6 @@
 // The palette: what somebody looks for or wants to do, over any page. The field keeps the focus, its
 // options are gone through by keys.
+import { fetchFragment } from "./fragment.js";
 import { living, perform } from "./perform.js";
 import { load } from "./view.js";
 import { _ } from "./words.js";
@@ -62,10 +63,8 @@ async function ask() {
 
 /** Names of files come after the rest: they are looked for where the files are. */
 async function askFiles(turn) {
-  const response = await fetch(address({ files: 1 }), { headers: { "HX-Request": "true" } }).catch(() => null);
-  if (turn !== asked || !response?.ok || response.redirected) return;
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  const found = page.querySelector("[data-found-section]");
+  const page = await fetchFragment(address({ files: 1 }));
+  const found = page?.ok && page.body.querySelector("[data-found-section]");
   if (turn !== asked || !found) return;
   if (!listbox()) place.replaceChildren(...page.body.children);
   else listbox().insertBefore(found, listbox().querySelector('[data-found-section="settings"]'));

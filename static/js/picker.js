@@ -9,6 +9,7 @@ const form = () => document.querySelector("[data-composer]");
 const selectOf = (kind) => form().elements.namedItem(kind);
 const takes = () => [...list.querySelectorAll("[data-choice]:enabled")].filter((item) => item.checkVisibility());
 let kind = "";
+let isAlso = false;
 let loaded = Promise.resolve();
 
 // Where there is little room it is a sheet, and no keyboard comes up over it.
@@ -41,11 +42,28 @@ function mark(item) {
   item.scrollIntoView({ block: "nearest" });
 }
 
-/** Show the choices of a kind: model, variant or agent. */
+/** Say what the prompt is run with as well: each takes itself away again. */
+function tellAlso(value, isOn) {
+  const select = selectOf("also");
+  const option = [...select.options].find((one) => one.value === value);
+  if (option) option.selected = isOn;
+  const place = form().querySelector("[data-also]");
+  const model = place.querySelector("template");
+  const chosen = [...select.selectedOptions].map((one) => {
+    const button = model.content.firstElementChild.cloneNode(true);
+    button.dataset.pick = `off ${one.value}`;
+    button.firstElementChild.textContent = one.label;
+    return button;
+  });
+  place.replaceChildren(...chosen, model);
+}
+
+/** Show the choices of a kind: model, variant or agent; of what is to run as well with `also` before it. */
 export function open(name) {
+  if (name.startsWith("off ")) return tellAlso(name.slice("off ".length), false);
   const button = form()?.querySelector(`[data-pick="${name}"]`);
   if (!button?.checkVisibility()) return;
-  kind = name;
+  [kind, isAlso] = [name.replace("also ", ""), name.startsWith("also ")];
   const select = selectOf(kind);
   const url = new URL(form().dataset.choices, location);
   const { session } = document.querySelector("main").dataset;
@@ -86,6 +104,15 @@ function offerVariants(variants) {
 function take(item) {
   const select = selectOf(kind);
   const { choice, label, variants, reads } = item.dataset;
+  if (isAlso) {
+    const value = `${kind}:${choice}`;
+    if (!selectOf("also").querySelector(`[value="${CSS.escape(value)}"]`)) selectOf("also").add(new Option(label, value));
+    tellAlso(value, true);
+    // A click outside of it has closed the menu by then.
+    dialog.addEventListener("close", () => (selectOf("also").closest("details").open = true), { once: true });
+    dialog.close();
+    return;
+  }
   if (![...select.options].some((option) => option.value === choice)) {
     const option = new Option(label, choice);
     if (reads) option.dataset.reads = reads;

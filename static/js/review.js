@@ -1,4 +1,5 @@
 // The changes pane: diffs come when their file is come to, and keys go from file to file.
+import { fetchFragment } from "./fragment.js";
 import { bind } from "./keys.js";
 import { load } from "./view.js";
 
@@ -67,10 +68,10 @@ export function refresh() {
   due = setTimeout(async () => {
     const { address } = pane()?.dataset ?? {};
     if (!address) return;
-    const response = await fetch(address, { headers: { "HX-Request": "true" } }).catch(() => null);
+    const page = await fetchFragment(address);
     // The next change tries again; what is there stays until then.
-    if (!response?.ok || response.redirected || pane()?.dataset.address !== address) return;
-    await htmx.swap({ target: pane(), text: await response.text(), swap: "outerMorph", sourceElement: view });
+    if (!page?.ok || pane()?.dataset.address !== address) return;
+    await htmx.swap({ target: pane(), text: page.text, swap: "outerMorph", sourceElement: view });
     // A mark that was taken away goes from boxes that were clicked, too.
     view.querySelectorAll("[data-viewed]").forEach((box) => (box.checked = box.defaultChecked));
     settle();

@@ -1,4 +1,5 @@
 // What can be done with a session from a list, or with a turn: beside its row, and on a phone from below.
+import { fetchFragment } from "./fragment.js";
 import { refreshNow } from "./lists.js";
 
 const dialog = document.createElement("dialog");
@@ -34,10 +35,10 @@ function fit() {
 /** Show the acts that the address of the link lists. Without an answer the link itself is followed. */
 export async function open(link, act = "") {
   if (dialog.open) dialog.close();
-  const response = await fetch(link.href, { headers: { "HX-Request": "true" } }).catch(() => null);
-  if (!response?.ok || response.redirected) return location.assign(link.href);
+  const page = await fetchFragment(link.href);
+  if (!page?.ok) return location.assign(link.href);
   opener = link;
-  await htmx.swap({ target: dialog, text: await response.text(), swap: "innerHTML", sourceElement: dialog });
+  await htmx.swap({ target: dialog, text: page.text, swap: "innerHTML", sourceElement: dialog });
   dialog.showModal();
   place(link);
   dialog.querySelector(`[data-command="${act}"]`)?.click();

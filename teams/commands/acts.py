@@ -7,6 +7,9 @@ from django.utils.translation import gettext_lazy
 
 from teams.commands.command import Command, Group
 
+# Those of a question, by their number.
+ANSWERS = [f"answer-{number}" for number in range(1, 10)]
+
 # fmt: off
 _SESSION = (
     Command("rename", Group.SESSION, gettext_lazy("Change the title"), "t", slash="rename"),
@@ -69,9 +72,9 @@ _REQUESTS = (
     Command("allow-always", Group.REQUESTS, gettext_lazy("Always allow…"), "Shift+y"),
     Command("reject", Group.REQUESTS, gettext_lazy("Tell the agent what to do instead"), "x"),
     *(
-        Command(f"answer-{number}", Group.REQUESTS,
+        Command(name, Group.REQUESTS,
                 format_lazy(gettext_lazy("Choose answer {number}"), number=number), str(number))
-        for number in range(1, 10)
+        for number, name in enumerate(ANSWERS, start=1)
     ),
 )
 _PANEL = (

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -13,30 +14,17 @@ from teams.commands.command import Group
 from teams.commands.pages import PAGES, TEAM_GROUPS, Page, current_page
 from teams.commands.registry import BY_ID
 from teams.models import User
-from teams.shortcuts import acting_keys
+from teams.shortcuts import acting_keys, key_names
 
 register = template.Library()
-
-# What keyboards have written on them.
-_NAMES = {
-    "Escape": "Esc",
-    "Plus": "+",
-    "ArrowUp": "↑",
-    "ArrowDown": "↓",
-    "ArrowLeft": "←",
-    "ArrowRight": "→",
-}
-_MAC_NAMES = {"Mod": "⌘", "Alt": "⌥", "Shift": "⇧"}
-_OTHER_NAMES = {"Mod": "Ctrl"}
 
 
 @register.simple_tag(takes_context=True)
 def key(context: Context, id: str) -> SafeString | str:
     """The keys of a shortcut. In a fragment, rendered once for all, labels.js corrects them."""
-    request = context.get("request")
-    user = getattr(request, "user", None)
+    user = getattr(context.get("request"), "user", None)
     bound = acting_keys(user.preferences) if isinstance(user, User) else {id: BY_ID[id].keys}
-    text = _shown(bound.get(id, ""), _modifiers(request))
+    text = written(context, bound.get(id, ""))
     return format_html('<kbd data-key-for="{}"{}>{}</kbd>', id, "" if text else " hidden", text)
 
 
@@ -78,27 +66,36 @@ def _nav_group(
 @register.simple_tag(takes_context=True)
 def strokes(context: Context, keys: str) -> SafeString | str:
     """Any keys as they are written on the keyboard, each stroke by itself."""
-    names = _modifiers(context.get("request"))
-    return format_html_join(" ", "<kbd>{}</kbd>", ((_shown(one, names),) for one in keys.split()))
+    rows = ((written(context, one), one) for one in keys.split())
+    return format_html_join(" ", '<kbd data-keys="{1}">{0}</kbd>', rows)
 
 
 @register.simple_tag(takes_context=True)
 def typed(context: Context, keys: str) -> str:
     """Any keys as the shortcuts page takes them."""
-    is_mac = _modifiers(context.get("request")) is _MAC_NAMES
-    return keys.replace("Mod", "Cmd" if is_mac else "Ctrl")
+    is_mac = _is_mac(context)
+    names = {"Mod": "Cmd"} if is_mac else key_names(is_mac=False)
+    for part in ("Mod", "Shift"):
+        keys = keys.replace(f"{part}+", f"{names.get(part, part)}+")
+    return keys
 
 
-def _shown(keys: str, names: dict[str, str]) -> str:
-    """Returns: one line such as `Ctrl K` or `G H`."""
-    return " ".join(_name(part, names) for stroke in keys.split() for part in stroke.split("+"))
+@register.simple_tag(takes_context=True)
+def written(context: Context, keys: str) -> str:
+    """Returns: any keys as one line such as `Ctrl K` or `G H`."""
+    names = key_names(is_mac=_is_mac(context))
+    parts = (part for stroke in keys.split() for part in stroke.split("+"))
+    return " ".join(names.get(part, part.upper() if len(part) == 1 else part) for part in parts)
 
 
-def _name(part: str, names: dict[str, str]) -> str:
-    return names.get(part) or _NAMES.get(part) or (part.upper() if len(part) == 1 else part)
+@register.simple_tag(takes_context=True)
+def key_names_json(context: Context) -> str:
+    """What labels.js takes them from, for what is drawn later."""
+    return json.dumps(key_names(is_mac=_is_mac(context)))
 
 
-def _modifiers(request: object) -> dict[str, str]:
+def _is_mac(context: Context) -> bool:
+    # Also in what is included with nothing but its own values.
+    request = getattr(context, "request", None)
     agent = request.headers.get("User-Agent", "") if isinstance(request, HttpRequest) else ""
-    is_apple = any(name in agent for name in ("Macintosh", "iPhone", "iPad"))
-    return _MAC_NAMES if is_apple else _OTHER_NAMES
+    return any(name in agent for name in ("Macintosh", "iPhone", "iPad"))

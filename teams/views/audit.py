@@ -6,26 +6,17 @@ from urllib.parse import urlencode
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.csv_text import csv_download
 from opencode_web.lib.errors import Invalid
-from teams.audit_sentences import Details, details_of, load_known, name_of, sentence_of
+from teams.audit_sentences import Details, details_of, labelled, load_known, name_of, sentence_of
+from teams.audit_texts import kind_label
 from teams.audit_trail import NONE, csv_of, find_entries, page_of
 from teams.forms import AuditForm
 from teams.http import TeamRequest, team_view
 from teams.models import AuditEntry, Role, Team
-
-# Names of models that people would not know.
-_KINDS = {
-    "apitoken": gettext_noop("API token"),
-    "providerconfig": gettext_noop("provider"),
-    "savedrule": gettext_noop("rule"),
-    "serverprocess": gettext_noop("process"),
-    "teamfolder": gettext_noop("folder"),
-}
 
 
 @dataclass(frozen=True)
@@ -45,17 +36,12 @@ def _shown(team: Team, entries: list[AuditEntry]) -> list[Line]:
         Line(
             entry,
             sentence_of(entry, known),
-            kind_of(entry),
+            kind_label(entry.target_type),
             name_of(entry, known),
-            details_of(entry.data),
+            labelled(details_of(entry.data)),
         )
         for entry in entries
     ]
-
-
-def kind_of(entry: AuditEntry) -> str:
-    """Returns: what people call that which the entry is about."""
-    return _(_KINDS[entry.target_type]) if entry.target_type in _KINDS else entry.target_type
 
 
 @require_GET
@@ -100,6 +86,6 @@ def _cells(line: Line) -> list[str]:
         line.kind,
         line.name,
         entry.target_id,
-        ", ".join(f"{key}: {value}" for key, value in line.details),
+        ", ".join(f"{key}: {value}" for key, value in details_of(entry.data)),
         entry.ip or "",
     ]

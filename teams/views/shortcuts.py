@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import Conflict, Invalid
 from teams.actions.shortcuts import bind_shortcut, reset_shortcuts
 from teams.actions.tastes import remember_taste
 from teams.actions.users import set_keys_enabled
+from teams.commands.acts import ANSWERS
 from teams.commands.command import Command, Group
+from teams.commands.pages import TEAM_GROUPS
 from teams.commands.registry import BINDABLE
 from teams.http import UserRequest, done, show, user_view
 from teams.shortcuts import ENTER, ENTERS, acting_keys, chosen_keys
@@ -61,7 +64,19 @@ def shortcuts(request: UserRequest) -> HttpResponse:
 @require_GET
 @user_view
 def shortcut_list(request: UserRequest) -> HttpResponse:
-    context = {"sections": _sections(request), "acting": acting_keys(request.user.preferences)}
+    acting = acting_keys(request.user.preferences)
+    sections = {group: Section(group) for group in Group}
+    for one in BINDABLE:
+        keys = one.keys if one.is_fixed else acting.get(one.id, "")
+        if one.id in ANSWERS[1:]:
+            continue
+        if one.id == ANSWERS[0]:
+            one = replace(one, label=gettext_lazy("Choose an answer"))
+            keys = " ".join(acting[answer] for answer in ANSWERS if answer in acting)
+        if keys or one.slash:
+            group = Group.GO if one.group in TEAM_GROUPS else one.group
+            sections[group].rows.append(Row(one, keys))
+    context = {"sections": [section for section in sections.values() if section.rows]}
     return render(request, "teams/_keys_list.html", context)
 
 

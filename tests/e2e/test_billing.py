@@ -93,7 +93,7 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
 
     bob.keyboard.press("?")
     keys = bob.get_by_role("dialog", name="Commands and shortcuts").locator("dt:visible")
-    expect(keys).to_have_text(["Search and navigate", "Show commands and shortcuts", "Usage"])
+    expect(keys).to_have_text(["Usage", "Search and navigate", "Show commands and shortcuts"])
     bob.keyboard.press("Escape")
     bob.keyboard.press("g")
     bob.keyboard.press("h")

@@ -150,7 +150,7 @@ def test_fr_01_a_call_runs_with_the_rights_of_who_prompted(
     with as_viewer(server, settings):
         expect(bob.locator("#composer")).to_be_hidden()
         # What only others can answer is shown, without a claim on a viewer.
-        waiting = bob.get_by_role("heading", name="Waiting for a member", exact=False)
+        waiting = bob.get_by_role("heading", name="Waiting for others")
         expect(waiting).to_be_visible()
         expect(bob.locator(".topbar [data-inbox]")).to_be_hidden()
         expect(bob).not_to_have_title(re.compile(r"^\("))

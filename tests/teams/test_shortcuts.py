@@ -33,6 +33,7 @@ def test_keys_have_one_form(subtests: pytest.Subtests) -> None:
         ("ctrl+K", "Mod+Shift+k"),
         ("Cmd+k", "Mod+k"),
         ("Alt+ArrowUp", "Alt+ArrowUp"),
+        ("Strg+Umschalt+f", "Mod+Shift+f"),
         ("Escape Escape", "Escape Escape"),
         ("F2", "F2"),
         ("Ctrl+Plus", "Mod+Plus"),
@@ -164,7 +165,10 @@ class TestPage:
         assert found is not None
         assert json.loads(found[1])["home"] == "Shift+h"
         listed = client.get(f"{URL}/list", **HTMX).content.decode()
-        assert "<kbd>Shift H</kbd>" in listed
+        assert '<kbd data-keys="Shift+h">Shift H</kbd>' in listed
+        # Nine keys that do the same are one row.
+        assert listed.count("Choose an answer") == 1
+        assert "Choose answer 1" not in listed
 
     def test_a_clash_is_said_in_its_place(self, client_for: ClientFor, alice: User) -> None:
         client = client_for(alice)
@@ -190,10 +194,17 @@ class TestPage:
         client.post(f"{URL}/reset")
         assert chosen_keys(User.objects.get().preferences)["home"] == "g h"
 
-    def test_a_mac_reads_its_own_keys(self, client_for: ClientFor, alice: User) -> None:
+    def test_keys_are_called_as_they_are_on_keyboards(
+        self, client_for: ClientFor, alice: User
+    ) -> None:
         mac = {"HTTP_USER_AGENT": "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)"}
         client = client_for(alice)
-        assert 'value="Cmd+k"' in client.get(URL, **mac).content.decode()
+        page = client.get(URL, **mac).content.decode()
+        assert 'value="Cmd+k"' in page
+        assert "Keys without ⌘ or ⌥" in page
+        page = client.get(URL, HTTP_ACCEPT_LANGUAGE="de").content.decode()
+        assert 'value="Strg+k"' in page
+        assert '<kbd data-keys="Shift+Enter">Umschalt Enter</kbd>' in page
         assert 'value="Ctrl+k"' in client.get(URL).content.decode()
 
 

@@ -16,6 +16,7 @@ from sessions.models import Checkout, Message, Part, Session
 from sessions.present.changes.entries import Asked, Found, Source
 from sessions.present.data import first_line
 from sessions.present.place import Place
+from sessions.present.stored_text import stored_text
 from sessions.publish_settings import publishing_of
 
 _MAX_SUBJECT_CHARS = 72
@@ -76,7 +77,7 @@ def build_commit(
     )
     return ReviewCommit(
         form,
-        result=row.job_detail,
+        result=stored_text(row.job_cause, row.job_detail),
         look="bad" if row.job_failed else "ok",
         links=() if row.job_failed else links,
     )

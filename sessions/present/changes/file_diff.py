@@ -138,9 +138,14 @@ def hunk_place(
 ) -> HunkPlace:
     """`spaces`: the lines are shown as they are, so what is shown is what would be changed."""
     file, names = file_id(entry.path), file_names(entry, asked)
-    is_whole = spaces and entry.status in ("added", "modified", "deleted")
-    if asked.turn or asked.source is not Source.UNCOMMITTED or not is_whole:
+    if asked.turn or asked.source is not Source.UNCOMMITTED:
         return HunkPlace(file, names)
+    if not spaces:
+        why_not = _("Show whitespace changes to stage or revert these lines.")
+        return HunkPlace(file, names, why_not=why_not)
+    if entry.status not in ("added", "modified", "deleted"):
+        why_not = _("Parts of a renamed file cannot be staged or reverted. Act on the whole file.")
+        return HunkPlace(file, names, why_not=why_not)
     return HunkPlace(
         file,
         {**names, "looked": entry.stamp, "context": str(context)},

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_noop, ngettext
 from opencode_web.lib.diff_html import DiffLine, render_diff
 from opencode_web.lib.json import JsonObject, object_of, text_of
 from opencode_web.lib.templatetags.ui import money
-from sessions.config.cost_limit import PERMISSION
+from sessions.config.cost_limit import PERMISSION, role_to_answer
 from sessions.events.stored import StoredTool
 from sessions.models import AdminsAsked, PermissionRequest
 from sessions.present.changes.patches import patch_lines, patched_files
@@ -89,7 +89,9 @@ class PermissionCard:
     reply_url: str
     # When it counts as rejected, None when it waits for ever.
     until: datetime | None
-    # Asks for more cost: who may allow it differs, and there is nobody to tell something.
+    # The least role that may allow it.
+    needs: Role
+    # Asks for more cost: there is nobody to tell something.
     is_budget: bool
     admins: Admins | None
     # All that can be allowed at once, with this one first; empty on the other cards.
@@ -207,6 +209,7 @@ def build_card(
         total=total,
         reply_url=place.url("reply", permission=request.pk),
         until=request.expires_at,
+        needs=role_to_answer(request.permission),
         is_budget=request.permission == PERMISSION,
         admins=_admins(request, place) if request.permission == PERMISSION else None,
         together=list(together),

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.json import number_of
 from opencode_web.lib.markdown import closed_chars, render_markdown
 from providers.llm.retry import MAX_TRIES
 from sessions.events.reasons import TurnReason
@@ -65,7 +64,6 @@ class RetryView:
     id: str
     attempt: int
     message: str
-    until: datetime | None
     now_url: str
     # What was wrong, files or a model, is left out now, so it is no try of many.
     left_out: bool = False
@@ -147,7 +145,7 @@ def _followed(item: Item, after: Item) -> Item:
     if not isinstance(item.part, RetryView):
         return item
     sources = item.sources | after.sources
-    return replace(item, sources=sources, part=replace(item.part, until=None, now_url=""))
+    return replace(item, sources=sources, part=replace(item.part, now_url=""))
 
 
 def _fold_retries(items: list[Item]) -> Item:
@@ -229,7 +227,6 @@ def _retry(part: StoredRetry, place: Place) -> RetryView:
         id=part["id"],
         attempt=part["attempt"],
         message=_sentence(error_text(data)),
-        until=moment_of(number_of(part["time"], "next")),
         now_url=place.url("retry_now"),
         left_out=data.get("reason") in _NO_TRIES,
     )

@@ -15,6 +15,7 @@ from sessions.events.stored import StoredQuestion
 from sessions.models import QuestionRequest
 from sessions.present.data import first_line
 from sessions.present.place import Place
+from teams.models import Role
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class QuestionCard:
     total: int
     reply_url: str
     until: datetime | None
+    needs: Role = Role.MEMBER
     template: str = "sessions/_question.html"
 
 

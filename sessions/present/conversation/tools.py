@@ -44,7 +44,7 @@ class ToolRow:
     tool: str
     verb: str
     object: str
-    # pending, running, done, error, or stopped: a person cut it off.
+    # pending, running, waiting (for a person), done, error, or stopped: a person cut it off.
     state: str
     words: bool = False
     numbers: str = ""
@@ -105,6 +105,9 @@ def build_tool_row(
         stopped=bool(ended),
     )
     looks = _TOOLS.get(tool, _other)(call)
+    if waiting:
+        # What it wants to do stands in its card, and nothing runs.
+        looks = replace(looks, object="", numbers="", added=None, removed=None)
     time = state.get("time")
     return ToolRow(
         id=part_id,
@@ -112,12 +115,12 @@ def build_tool_row(
         verb=looks.verb,
         object=looks.object,
         words=looks.words,
-        state="error" if looks.refused or looks.failed else _STATES.get(call.status, call.status),
+        state=_state_of(call, looks),
         numbers=looks.numbers,
         added=looks.added,
         removed=looks.removed,
         note=_("Waiting for you") if waiting else "",
-        since=moment_of(time["start"]) if time else None,
+        since=moment_of(time["start"]) if time and not waiting else None,
         duration_s=duration_of(time),
         error=error or looks.refused,
         body_template=looks.template if looks.body else "",
@@ -127,6 +130,12 @@ def build_tool_row(
         tail=looks.tail,
         decisions=[decision for decision in decisions if decision.said],
     )
+
+
+def _state_of(call: Call, looks: Looks) -> str:
+    if call.waits:
+        return "waiting"
+    return "error" if looks.refused or looks.failed else _STATES.get(call.status, call.status)
 
 
 def _shell(call: Call) -> Looks:

@@ -18,10 +18,12 @@ from sessions.present.frame.rail import (
     build_rows,
     filter_query,
     filtered,
+    group_of_ask,
 )
 from sessions.present.place import Place
 from sessions.present.sessions import Row
-from teams.models import Team, User
+from teams.access import TeamAccess
+from teams.models import Role, User
 
 # Of those that have ended; older ones are in the list.
 ENDED_SHOWN = 60
@@ -43,7 +45,7 @@ class Family:
 class Column:
     key: str
     label: str
-    # Of its chip.
+    # Of its chip; empty where nobody has to know how many there are.
     look: str
     families: list[Family] = field(default_factory=list)
 
@@ -61,23 +63,25 @@ class Board:
     more_url: str
 
 
-def load_board(team: Team, user: User, chosen: RailFilter) -> Board:
+def load_board(access: TeamAccess, chosen: RailFilter) -> Board:
     """The sessions that a filter lets through, as one person sees them: what is reviewed differs.
 
     The number of queries does not depend on that of the sessions.
     """
+    team, user = access.team, access.user
     rows = filtered(team, user, chosen).order_by("-active_at")
     active = list(rows.exclude(state=State.IDLE)[:MAX_SHOWN])
     # What nobody has asked for anything is in no column.
     ended = list(rows.filter(state=State.IDLE).exclude(outcome=Outcome.NONE)[: ENDED_SHOWN + 1])
     sessions = [*active, *ended[:ENDED_SHOWN]]
     to_review = unreviewed(ended[:ENDED_SHOWN], user)
-    found: dict[str, list[Row]] = {"ask": [], "run": [], "review": [], "done": []}
+    found: dict[str, list[Row]] = {"ask": [], "others": [], "run": [], "review": [], "done": []}
     for row in build_rows(sessions, user):
-        found[_key(row, is_to_review=row.id in to_review)].append(row)
+        found[_key(row, access.role, is_to_review=row.id in to_review)].append(row)
     kin = _kin_of(sessions)
     columns = (
         Column("ask", _("Needs you"), "ask"),
+        *([Column("others", _("Waiting for others"), "")] if found["others"] else []),
         Column("run", _("Running"), "run"),
         Column("review", _("To review"), "idle"),
         Column("done", _("Done"), "done"),
@@ -92,9 +96,11 @@ def load_board(team: Team, user: User, chosen: RailFilter) -> Board:
     )
 
 
-def _key(row: Row, *, is_to_review: bool) -> str:
+def _key(row: Row, role: Role, *, is_to_review: bool) -> str:
+    if row.group == "ask":
+        return group_of_ask(row, role)
     if row.group != "rest":
-        return "ask" if row.group == "ask" else "run"
+        return "run"
     return "review" if is_to_review else "done"
 
 

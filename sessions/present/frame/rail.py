@@ -12,7 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.json import text_of
+from sessions.config.cost_limit import role_to_answer
 from sessions.models import (
+    ComparedSession,
     PermissionRequest,
     Pin,
     Project,
@@ -26,9 +29,10 @@ from sessions.present.conversation.questions import question_summary
 from sessions.present.conversation.running_calls import calls_at_work
 from sessions.present.projects import labels_of
 from sessions.present.pulls import newest_pulls
-from sessions.present.sessions import Row, build_row
+from sessions.present.sessions import Asked, Row, build_row
 from sessions.queue_position import places_of
-from teams.models import Team, User
+from teams.access import TeamAccess, has_role
+from teams.models import Role, Team, User
 
 SHOWN = 40
 _LAST = 1 << 30
@@ -88,11 +92,12 @@ class Rail:
     more_url: str = ""
 
 
-def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") -> Rail:
+def load_rail(access: TeamAccess, chosen: RailFilter, *, current: str = "") -> Rail:
     """The sessions of a team as the filter says. `current`: the open one.
 
     `clear_url` is empty when the filter hides nothing.
     """
+    team, user = access.team, access.user
     home = reverse("team_home", kwargs={"team": team.slug})
     page = reverse("sessions:board", kwargs={"team": team.slug}) if chosen.board else home
     rows = filtered(team, user, chosen)
@@ -129,7 +134,7 @@ def load_rail(team: Team, user: User, chosen: RailFilter, *, current: str = "") 
         pinned=current in pinned,
         groups=[Group("archived", _("Archived"), "", listed)]
         if chosen.archived and shown
-        else group_rows(listed, pinned=pinned),
+        else group_rows(listed, role=access.role, pinned=pinned),
         more_url=f"{home}?{filter_query(chosen, shown=chosen.shown + 2 * SHOWN)}"
         if more and chosen.shown < MAX_SHOWN
         else "",
@@ -165,65 +170,95 @@ def rows_of(sessions: QuerySet[Session]) -> list[Row]:
 def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]:
     """One row for each session, in the given order; for everybody, without a `viewer`.
 
-    One query for pull requests, two for what the waiting ones ask, up to five for the busy ones.
+    One query for pull requests, one for attempts, two for what the waiting ones ask, up to five for
+    the busy ones.
     """
-    ids = [
-        session.pk
-        for session in sessions
-        if session.state == State.WAITING or session.waits_for == WaitsFor.CHILDREN
-    ]
-    asked: dict[str, str] = {}
-    for_admins = set[str]()
-    if ids:
-        # What a sub-agent asks is answered at its root.
-        tree = Q(session__in=ids) | Q(session__root__in=ids)
-        permissions = PermissionRequest.objects.filter(
-            tree, status=PermissionRequest.Status.PENDING
-        ).select_related("session", "admins_asked__asked_by")
-        questions = QuestionRequest.objects.filter(tree, status=QuestionRequest.Status.PENDING)
-        found: list[tuple[datetime, str, str]] = [
-            (row.created_at, _root_of(row), permission_summary(row)) for row in permissions
-        ]
-        for_admins = {_root_of(row) for row in permissions if asked_by(row)}
-        found += [
-            (row.created_at, _root_of(row), question_summary(row))
-            for row in questions.select_related("session")
-        ]
-        for _at, session_id, summary in sorted(found):
-            asked.setdefault(session_id, summary)
+    asked = _asked_in(sessions)
     line = places_of(sessions)
     busy = [one for one in sessions if one.state == State.BUSY and one.pk not in line]
     doing = calls_at_work(busy)
     pulls = newest_pulls([session.pk for session in sessions])
+    attempts = _attempts_of(sessions)
     return [
         build_row(
             session,
-            asked.get(session.pk, ""),
+            asked.get(session.pk),
             place=line.get(session.pk),
             doing=doing.get(session.pk, ""),
             viewer=viewer,
             pull=pulls.get(session.pk),
-            asks_admins=session.pk in for_admins,
+            attempt=attempts.get(session.pk, ""),
         )
         for session in sessions
     ]
 
 
-def _root_of(row: PermissionRequest | QuestionRequest) -> str:
-    return row.session.top_id
+def _attempts_of(sessions: Iterable[Session]) -> dict[str, str]:
+    """Returns: what tells those apart that began with one prompt, and so have one title."""
+    rows = ComparedSession.objects.filter(session__in=[session.pk for session in sessions])
+    places = dict(rows.values_list("session", "place"))
+    names = {session.pk: text_of(session.model, "id") for session in sessions}
+    return {
+        pk: " · ".join(filter(None, (_("Attempt {number}").format(number=place + 1), names[pk])))
+        for pk, place in places.items()
+    }
+
+
+def _asked_in(sessions: Iterable[Session]) -> dict[str, Asked]:
+    ids = [
+        session.pk
+        for session in sessions
+        if session.state == State.WAITING or session.waits_for == WaitsFor.CHILDREN
+    ]
+    if not ids:
+        return {}
+    # What a sub-agent asks is answered at its root.
+    tree = Q(session__in=ids) | Q(session__root__in=ids)
+    permissions = PermissionRequest.objects.filter(
+        tree, status=PermissionRequest.Status.PENDING
+    ).select_related("session", "admins_asked__asked_by")
+    questions = QuestionRequest.objects.filter(tree, status=QuestionRequest.Status.PENDING)
+    found: list[tuple[datetime, str, Asked]] = []
+    for row in permissions:
+        needs = role_to_answer(row.permission)
+        asked = Asked(permission_summary(row), needs, asks_admins=bool(asked_by(row)))
+        found.append((row.created_at, row.session.top_id, asked))
+    found += [
+        (row.created_at, row.session.top_id, Asked(question_summary(row)))
+        for row in questions.select_related("session")
+    ]
+    first: dict[str, Asked] = {}
+    for _at, top_id, asked in sorted(found, key=lambda one: (one[0], one[1], one[2].text)):
+        kept = first.setdefault(top_id, asked)
+        # What a member can answer needs a member, whatever else is asked.
+        needs = kept.needs if asked.needs is Role.ADMIN else asked.needs
+        admins = kept.asks_admins or asked.asks_admins
+        first[top_id] = replace(kept, needs=needs, asks_admins=admins)
+    return first
+
+
+def group_of_ask(row: Row, role: Role) -> str:
+    """Returns: where somebody sees a session that waits for a person."""
+    return "ask" if has_role(role, row.needs) else "others"
 
 
 def group_rows(
-    rows: Iterable[Row], *, pinned: Collection[str] = (), now: datetime | None = None
+    rows: Iterable[Row],
+    *,
+    role: Role,
+    pinned: Collection[str] = (),
+    now: datetime | None = None,
 ) -> list[Group]:
-    """`pinned`: ids of sessions that stay in a place of their own, until one needs somebody.
+    """`role`: of who looks at them; `pinned`: ids of sessions that stay in a place of their own,
+    until one needs somebody.
 
-    Returns: the groups that have rows: what needs somebody, what is pinned, runs or
-    waits for a worker, who is next first, then by age.
+    Returns: the groups that have rows: what needs that person, or somebody else, what is pinned,
+    runs or waits for a worker, who is next first, then by age.
     """
     today = (now or timezone.now()).date()
     groups = {
         "ask": Group("ask", _("Needs you"), "ask", []),
+        "others": Group("others", _("Waiting for others"), "", []),
         "pinned": Group("pinned", _("Pinned"), "", []),
         "run": Group("run", _("Running"), "run", []),
         "queue": Group("queue", _("Queued"), "queue", []),
@@ -233,13 +268,15 @@ def group_rows(
     }
     for row in rows:
         age_days = (today - row.updated.date()).days
-        groups[_key(row, age_days, is_pinned=row.id in pinned)].rows.append(row)
+        groups[_key(row, role, age_days, is_pinned=row.id in pinned)].rows.append(row)
     groups["queue"].rows.sort(key=lambda row: row.place or _LAST)
     return [group for group in groups.values() if group.rows]
 
 
-def _key(row: Row, age_days: int, *, is_pinned: bool) -> str:
-    if is_pinned and row.group != "ask":
+def _key(row: Row, role: Role, age_days: int, *, is_pinned: bool) -> str:
+    if row.group == "ask":
+        return group_of_ask(row, role)
+    if is_pinned:
         return "pinned"
     if row.group != "rest":
         return row.group

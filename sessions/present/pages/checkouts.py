@@ -13,6 +13,7 @@ from sessions.actions.sessions import is_default_title
 from sessions.checkouts.rescue import rescue_ref
 from sessions.models import Checkout, Session
 from sessions.present.place import Place
+from sessions.present.stored_text import stored_text
 from sessions.wire import to_ms
 
 State = Checkout.State
@@ -87,10 +88,10 @@ def build_checkout(session: Session, checkout: Checkout) -> CheckoutView:
         folder=checkout.folder,
         look=look,
         state=_(state),
-        detail=checkout.detail,
+        detail=stored_text(checkout.cause, checkout.detail),
         working=_(_WORKING[Checkout.Job(checkout.job)]) if checkout.job else "",
         blocked=blocked,
-        result=checkout.job_detail,
+        result=stored_text(checkout.job_cause, checkout.job_detail),
         failed=checkout.job_failed,
         ahead=checkout.ahead,
         behind=checkout.behind,

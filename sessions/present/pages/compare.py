@@ -13,6 +13,7 @@ from opencode_web.lib.markdown import render_markdown
 from sessions.models import Part, Session, State
 from sessions.present.place import Place
 from sessions.present.sessions import Header, build_header
+from sessions.runner.log.lease import has_lost_worker
 
 _MAX_ANSWER_CHARS = 20_000
 
@@ -62,7 +63,7 @@ def _attempt(session: Session) -> Attempt:
     place = Place.of(session)
     counts = [number_of(session.summary, key) or 0 for key in ("files", "additions", "deletions")]
     return Attempt(
-        session=build_header(session),
+        session=build_header(session, is_lost=has_lost_worker(session)),
         url=place.url("session"),
         answer=render_markdown(_last_answer(session)),
         took=session.state_since - session.created_at if session.state == State.IDLE else None,

@@ -221,7 +221,8 @@ def _sessions(access: TeamAccess, text: str) -> list[FindEntry]:
 
 
 def _row_entry(row: Row) -> FindEntry:
-    return FindEntry(row.title, row.url, f"{row.project} · {ago(row.updated)}")
+    words = (row.attempt, row.project, ago(row.updated))
+    return FindEntry(row.title, row.url, " · ".join(filter(None, words)))
 
 
 def _hit_url(place: Place, said: FoundText) -> str:

@@ -18,6 +18,7 @@ from sessions.present.changes.commit import suggested_message
 from sessions.present.place import Place
 from sessions.present.projects import project_url
 from sessions.present.pulls import PullLine, load_pulls
+from sessions.present.stored_text import stored_text
 from sessions.publish_settings import Publishing, publishing_of
 from sessions.shares.policy import project_links
 
@@ -149,14 +150,15 @@ def build_publish(
     request = no_request = None
     if ready:
         request, no_request = _request(session, ready, stand, pulls, publishing, base_url, typed)
+    said = stored_text(row.job_cause, row.job_detail) if row else ""
     return PublishView(
         key=new_id("msg"),
         shared=not session.folder,
         missing=_missing(row),
         working=_working(job),
         blocked=blocked,
-        progress=row.job_detail if row and blocked else "",
-        result=row.job_detail if row and not blocked else "",
+        progress=said if blocked else "",
+        result="" if blocked else said,
         failed=row.job_failed if row else False,
         typed=typed,
         stand=stand,

@@ -12,6 +12,7 @@ from sessions.checkouts.rescue import rescue_ref
 from sessions.models import Checkout, Project
 from sessions.present.place import Place
 from sessions.present.projects import project_url
+from sessions.present.stored_text import stored_text
 
 _WORKING = {
     Checkout.Job.BRANCH: gettext_noop("Creating the branch"),
@@ -60,7 +61,8 @@ def _line(project: Project, row: Checkout) -> RescuedLine:
     url = ""
     if session is not None:
         url = Place(project.team.slug, session.pk, session.folder).url("checkout")
-    asked = row.job_detail if row.job_failed or "on the branch" in row.job_detail else ""
+    is_shown = row.job_failed or "on the branch" in row.job_detail
+    asked = stored_text(row.job_cause, row.job_detail) if is_shown else ""
     return RescuedLine(
         id=row.pk,
         title=session.title if session else row.title,

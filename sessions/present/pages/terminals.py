@@ -14,6 +14,7 @@ from sessions.access import SessionAccess, watchable_terminals
 from sessions.config.effective import project_limits
 from sessions.models import Session, Terminal
 from sessions.present.place import Place
+from sessions.present.stored_text import stored_text
 from teams.models import Role
 from tools.sandbox.select import probe
 
@@ -84,7 +85,7 @@ def _ended(row: Terminal) -> str:
         if row.exit_code is None
         else _("Ended with exit code %(code)s.") % {"code": row.exit_code}
     )
-    return f"{code} {row.detail}".strip()
+    return f"{code} {stored_text(None, row.detail)}".strip()
 
 
 def why_no_terminals(access: SessionAccess) -> str:

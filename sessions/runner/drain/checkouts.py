@@ -22,7 +22,8 @@ from sessions.checkouts.rows import (
     report_preparing,
     wanted_of,
 )
-from sessions.events.reasons import TurnReason
+from sessions.events.checkout_reasons import CheckoutReason
+from sessions.events.reasons import TurnReason, read_cause
 from sessions.events.types import SessionEvent
 from sessions.git.places import locked
 from sessions.models import Checkout, Session
@@ -47,7 +48,8 @@ def missing_checkout(session: Session, prompt_id: str) -> CheckoutStep | None:
     if session.project.host != settings.HOST_NAME:
         raise Conflict(Cause(TurnReason.WORKTREE_ELSEWHERE))
     if checkout.failed_for == prompt_id:
-        raise Conflict(Cause(TurnReason.WORKTREE_NOT_MADE, {"reason": checkout.detail}))
+        why = read_cause(checkout.cause) or checkout.detail
+        raise Conflict(Cause(TurnReason.WORKTREE_NOT_MADE, {"reason": why}))
     return CheckoutStep(checkout.pk, prompt_id)
 
 
@@ -66,7 +68,7 @@ async def prepare_checkout(step: CheckoutStep) -> list[SessionEvent]:
         if checkout.state == Checkout.State.READY and Path(checkout.folder).is_dir():
             if checkout.job in _EXCLUSIVE:
                 # Nobody has begun with it, or this lock could not be had: the turn comes first.
-                await in_db(end_job, checkout, "A turn has begun meanwhile.", failed=True)
+                await in_db(end_job, checkout, Cause(CheckoutReason.TURN_BEGAN), failed=True)
             return []
         return await _make(checkout, step.prompt_id)
 
@@ -76,12 +78,12 @@ async def _make(checkout: Checkout, prompt_id: str) -> list[SessionEvent]:
         made = await make_checkout(wanted_of(checkout), partial(_report, checkout))
     except CheckoutError as exc:
         if isinstance(exc, NoCheckouts) and not (checkout.asked or checkout.rescued):
-            return await in_db(mark_shared, checkout, str(exc))
-        await in_db(mark_unmade, checkout, str(exc), prompt_id=prompt_id)
+            return await in_db(mark_shared, checkout, exc.told)
+        await in_db(mark_unmade, checkout, exc.told, prompt_id=prompt_id)
     else:
         await in_db(mark_made, checkout, made)
     return []
 
 
-async def _report(checkout: Checkout, detail: str) -> None:
-    await in_db(report_preparing, checkout, detail)
+async def _report(checkout: Checkout, told: Cause) -> None:
+    await in_db(report_preparing, checkout, told)

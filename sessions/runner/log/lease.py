@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 from opencode_web.lib.compiled import CompiledUpdate
 from opencode_web.lib.errors import NotFound
 from sessions.events.store import lock_session
-from sessions.models import Project, Run, Session
+from sessions.models import Project, Run, Session, State
 from sessions.processes import process_name
 from sessions.queue_position import due_sessions
 from sessions.wake import wake
@@ -95,9 +95,14 @@ def renew_lease(lease: Lease) -> bool | None:
     return mine.exclude(stop_requested_at=None).exists()
 
 
-def has_lost_worker(session_id: str) -> bool:
-    """Whether the last owner has died with the lease, and nobody has taken it since."""
-    return _free_run(session_id).exclude(owner="").exists()
+def has_lost_worker(session: Session) -> bool:
+    """Whether it works and its last owner has died with the lease, and nobody has taken it since.
+
+    No query for one that needs no worker.
+    """
+    if session.state != State.BUSY or session.waits_for:
+        return False
+    return _free_run(session.pk).exclude(owner="").exists()
 
 
 def release_lease(lease: Lease) -> None:

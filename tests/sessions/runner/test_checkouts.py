@@ -222,7 +222,7 @@ async def test_where_none_can_be_made_the_session_works_in_the_project_or_says_w
     await drain(asked)
     assert asked.outcome == "failed"
     assert asked.outcome_reason["reason"] == "worktree_not_made"
-    assert "no commit yet" in asked.outcome_reason["values"]["reason"]
+    assert asked.outcome_reason["values"]["reason"]["reason"] == "checkout_nothing_to_start"
     run("git add -A; git commit -qm First", shop)
     await in_db(prompt, alice, asked, write("there"))
     await drain(asked)
@@ -255,7 +255,11 @@ async def test_a_turn_goes_first_when_nobody_has_begun_a_job(alice: User, own: S
     await drain(own)
     assert (await output(own)).strip() == "new"
     await in_db(row.refresh_from_db)
-    assert (row.job, row.job_failed, row.job_detail) == ("", True, "A turn has begun meanwhile.")
+    assert (row.job, row.job_failed, row.job_detail) == (
+        "",
+        True,
+        "A turn has begun in the meantime.",
+    )
     assert Path(own.folder).is_dir()
 
 

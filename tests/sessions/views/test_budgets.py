@@ -182,7 +182,11 @@ def test_open_pages_are_told_of_a_reached_budget_and_of_more(
         Budget.objects.filter(scope="team").update(amount=amount)
         row = load_session(session.pk)
         assert row is not None
-        ops = {str(op[0]): str(op[2]) for op in render_window(row, {}) if isinstance(op, list)}
+        ops = {
+            str(op[0]): str(op[2])
+            for op in render_window(row, {}, is_lost=False)
+            if isinstance(op, list)
+        }
         assert ("Team budget reached" in ops["#block"]) is disabled
         assert ("disabled" in ops[f"#send-{session.pk}"]) is disabled
 

@@ -36,6 +36,10 @@ def test_one_prompt_starts_several_sessions_in_worktrees_of_their_own(
     page = client.get(url).content.decode()
     assert page.count('class="section compare-attempt"') == 3
     assert "Fix the till" in page
+    # Their titles are the same: lists and the palette say which is which.
+    for address in ("/t/acme/rail", "/t/acme/rail?list=1", "/t/acme/search"):
+        listed = client.get(address, headers={"HX-Request": "true"}).content.decode()
+        assert [listed.count(f"Attempt {number} · inline") for number in (1, 2, 3)] == [1, 1, 1]
     # The page of each leads to the comparison.
     for one in sessions:
         assert (

@@ -8,6 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from sessions.models import PermissionRequest, QuestionRequest, Session
+from sessions.present.conversation.waiting import count_waiting
 from teams.models import User
 from tests.sessions.factories import make_session
 from tests.sessions.story import Story
@@ -61,6 +62,34 @@ def test_many_sessions_take_as_many_statements_as_one(
     assert max(counts[1:]) <= counts[0]
 
 
+def test_only_what_a_person_can_answer_is_counted_for_them(
+    session: Session, alice: User, bob: User, vera: User, client_for: ClientFor
+) -> None:
+    for row, kind in ((session, "budget"), (make_session(alice, session.project), "bash")):
+        story = Story(row, alice)
+        story.ask("hi")
+        story.answer()
+        story.waits("rm -r build")
+        PermissionRequest.objects.filter(session=row).update(permission=kind)
+    dear, cheap = session.pk, row.pk
+    assert count_waiting(session.project.team_id) == {"owner": 2, "admin": 2, "member": 1}
+    # What each sees first, and what below "Waiting for others".
+    for person, mine, others in (
+        (alice, {dear, cheap}, set[str]()),
+        (bob, {cheap}, {dear}),
+        (vera, set[str](), {dear, cheap}),
+    ):
+        for url, kind in (("inbox?quiet=1", "inbox"), ("rail", "row")):
+            html = client_for(person).get(f"/t/acme/{url}", headers=HTMX).content.decode()
+            first, _, second = html.partition("Waiting for others")
+            for ids, part in ((mine, first), (others, second)):
+                assert ids == {one for one in (dear, cheap) if f'id="{kind}-{one}"' in part}
+            count = f'<span class="chip chip-ask">{len(mine)}</span>'
+            assert (count in html) is bool(mine)
+        board = client_for(person).get("/t/acme/board").content.decode()
+        assert ('data-group="others"' in board.split('id="board"')[1]) is bool(others)
+
+
 def test_other_teams_see_nothing_of_it(
     session: Session, alice: User, charlie: User, client_for: ClientFor
 ) -> None:
@@ -77,7 +106,7 @@ def test_what_waits_is_answered_on_the_home_page_too(
     browser = client_for(alice)
     home = str(browser.get("/t/acme/").content.decode())
     assert 'data-refresh="/t/acme/inbox?quiet=1"' in home
-    assert 'aria-labelledby="waiting-head" hidden>' in home
+    assert 'aria-label="Waiting" hidden>' in home
     story = Story(session, alice)
     story.ask("hi")
     story.answer()
@@ -86,7 +115,7 @@ def test_what_waits_is_answered_on_the_home_page_too(
     assert f'hx-post="/t/acme/s/{session.pk}/question/{asked}"' in home
     assert f'id="card-{session.pk}"' not in home
     fragment = browser.get("/t/acme/inbox?quiet=1", headers=HTMX).content.decode()
-    assert 'aria-labelledby="waiting-head">' in fragment
+    assert 'aria-label="Waiting">' in fragment
     browser.post(f"/t/acme/s/{session.pk}/question/{asked}", {"dismiss": "1"}, headers=HTMX)
     assert " hidden>" in browser.get("/t/acme/inbox?quiet=1", headers=HTMX).content.decode()
     assert f'id="card-{session.pk}"' in browser.get("/t/acme/").content.decode()

@@ -173,6 +173,11 @@ def test_a_waiting_permission_is_asked_on_the_page_and_shown_at_its_call(
     assert "Allow a shell command?" in html
     assert '<span class="mono">rm *</span>' in html
     assert html.count('data-needs="member">Waiting for you<') >= 2
+    # Its row says that it waits, and neither what for nor that it runs.
+    row = html.split('data-tool="bash"')[1].split("</summary>")[0]
+    assert "state-ask" in row
+    assert "rm -r build" not in row
+    assert "data-clock" not in row
     assert html.count('data-only="viewer">Waiting for a member<') >= 2
     assert f"/t/acme/s/{session.pk}/permission/{request}" in html
 

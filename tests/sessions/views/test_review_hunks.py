@@ -212,7 +212,10 @@ def test_hunks_of_other_sources_and_without_their_spaces_are_only_commented_on(
     story: Story,
 ) -> None:
     assert story.review.post("look", spaces="0", source="uncommitted") == 200
-    assert "data-hunk-comment" in story.page()
+    page = story.page()
+    assert "data-hunk-comment" in page
+    # What is missing is there, and says why it does nothing.
+    assert page.count('aria-disabled="true" title="Show whitespace changes to stage') == 4
     assert story.hunks() == [{}, {}]
 
 

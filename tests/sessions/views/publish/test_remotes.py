@@ -159,7 +159,7 @@ def test_checks_are_counted_in_the_header_and_in_the_list_of_sessions(
     said = "Checks failed" if fake.kind is ForgeKind.GITLAB else "1 check failed, 2 passed"
     assert said in panel.show()
     page = browser.get(f"/t/acme/s/{own.pk}").content.decode()
-    for place in ("header-pull", f"pull-row-{own.pk}"):
+    for place in (f"header-pull-{own.pk}", f"pull-row-{own.pk}"):
         shown = page.split(f'id="{place}"')[1].split("</span>")[1]
         assert said in shown
         below = "/pipelines" if fake.kind is ForgeKind.GITLAB else ""

@@ -1,0 +1,236 @@
+"""The words of the audit trail: of its actions, and of what its entries keep.
+
+`{who}` did it, `{it}` is what was changed; other names are those of the entry's data, `{session}`
+and `{project}` with the names of the rows.
+"""
+
+from __future__ import annotations
+
+import re
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from teams.audit import AuditAction as Did
+
+_NAME = re.compile(r"\{\w+\}")
+
+# fmt: off
+SENTENCES: dict[str, Promise] = {
+    Did.TEAM_CREATED: gettext_lazy("{who} created the team {name}."),
+    Did.TEAM_RENAMED: gettext_lazy("{who} renamed the team from {before_name} to {after_name}."),
+    Did.TEAM_DELETED: gettext_lazy("{who} deleted the team {name}."),
+    Did.TEAM_TRANSFERRED: gettext_lazy("{who} made {to} the owner of the team."),
+    Did.BUDGETS_CHANGED: gettext_lazy("{who} changed the budgets."),
+    Did.CONFIG_CHANGED: gettext_lazy("{who} changed the settings of {it}."),
+    Did.MEMBER_JOINED: gettext_lazy("{user} joined the team as {role}."),
+    Did.MEMBER_ROLE_CHANGED: gettext_lazy(
+        "{who} changed the role of {user} from {before} to {after}."),
+    Did.MEMBER_REMOVED: gettext_lazy("{who} removed {user} from the team."),
+    Did.MEMBER_LEFT: gettext_lazy("{user} left the team."),
+    Did.INVITE_CREATED: gettext_lazy("{who} created an invitation for the role {role}."),
+    Did.INVITE_REVOKED: gettext_lazy("{who} revoked an invitation."),
+    Did.INVITE_ACCEPTED: gettext_lazy("{who} accepted an invitation."),
+    Did.TOKEN_CREATED: gettext_lazy("{who} created the API token {name}."),
+    Did.TOKEN_REVOKED: gettext_lazy("{who} revoked the API token {name}."),
+    Did.SERVICE_CREATED: gettext_lazy("{who} created the service account {it}."),
+    Did.SERVICE_UPDATED: gettext_lazy("{who} changed the service account {it}."),
+    Did.SERVICE_DELETED: gettext_lazy("{who} deleted the service account {name}."),
+    Did.PROVIDER_CREATED: gettext_lazy("{who} connected the provider {it}."),
+    Did.PROVIDER_UPDATED: gettext_lazy("{who} changed the provider {it}."),
+    f"{Did.PROVIDER_UPDATED}:added": gettext_lazy("{who} added a key to the provider {it}."),
+    f"{Did.PROVIDER_UPDATED}:set": gettext_lazy("{who} set the key of the provider {it}."),
+    f"{Did.PROVIDER_UPDATED}:rotated": gettext_lazy("{who} replaced the key of the provider {it}."),
+    f"{Did.PROVIDER_UPDATED}:removed": gettext_lazy("{who} removed a key of the provider {it}."),
+    f"{Did.PROVIDER_UPDATED}:renamed": gettext_lazy("{who} renamed a key of the provider {it}."),
+    Did.PROVIDER_TESTED: gettext_lazy("{who} tested the provider {it}. Result: {outcome}."),
+    Did.PROVIDER_DELETED: gettext_lazy("{who} deleted the provider {provider}."),
+    Did.PROVIDER_SIGNED_IN: gettext_lazy("{who} signed in to the provider {it}."),
+    Did.PROVIDER_SIGNED_OUT: gettext_lazy("{who} signed out of the provider {it}."),
+    Did.SEARCH_SET_UP: gettext_lazy("{who} set up web search with {engine}."),
+    Did.SEARCH_SWITCHED_OFF: gettext_lazy("{who} turned off web search."),
+    Did.PROJECT_CREATED: gettext_lazy("{who} created the project {it}."),
+    Did.PROJECT_UPDATED: gettext_lazy("{who} changed the project {it}."),
+    Did.PROJECT_DELETED: gettext_lazy("{who} deleted the project {name}."),
+    Did.PUBLISHING_SET_UP: gettext_lazy("{who} set up publishing for the project {it}."),
+    Did.SECRET_SET: gettext_lazy("{who} set the secret {name} of the project {it}."),
+    Did.SECRET_REMOVED: gettext_lazy("{who} removed the secret {name} of the project {it}."),
+    Did.MCP_SIGNED_IN: gettext_lazy("{who} signed in to the MCP server {server} in {it}."),
+    Did.MCP_SIGNED_OUT: gettext_lazy("{who} signed out of the MCP server {server} in {it}."),
+    Did.MCP_PROGRAM_ACCEPTED: gettext_lazy(
+        "{who} accepted the program of the MCP server {server} in {it}."),
+    Did.SESSION_CREATED: gettext_lazy("{who} created the session {it}."),
+    Did.SESSION_RENAMED: gettext_lazy("{who} renamed the session {it}."),
+    Did.SESSION_DELETED: gettext_lazy("{who} deleted the session {title}."),
+    Did.SESSION_INTERRUPTED: gettext_lazy("{who} stopped the session {it}."),
+    Did.COMMAND_STOPPED: gettext_lazy("{who} stopped a command in the session {it}."),
+    Did.SESSION_REVERTED: gettext_lazy("{who} rolled back the session {it}."),
+    Did.SESSION_UNREVERTED: gettext_lazy("{who} restored the session {it} after a rollback."),
+    Did.FILE_EDITED: gettext_lazy("{who} edited {file} in the session {it}."),
+    Did.PERMISSION_ADMINS_ASKED: gettext_lazy(
+        "{who} asked the admins about a request in the session {it}."
+    ),
+    Did.FILE_STAGED: gettext_lazy("{who} staged {file} in the session {it}."),
+    Did.FILE_UNSTAGED: gettext_lazy("{who} unstaged {file} in the session {it}."),
+    Did.FILE_REVERTED: gettext_lazy("{who} rolled back {file} in the session {it}."),
+    Did.FILE_RESTORED: gettext_lazy("{who} restored {file} in the session {it}."),
+    Did.SESSION_FORKED: gettext_lazy("{who} forked the session {it}."),
+    Did.SESSION_IMPORTED: gettext_lazy("{who} imported the session {it}."),
+    Did.SHARE_CREATED: gettext_lazy("{who} shared the session {session}."),
+    Did.SHARE_REVOKED: gettext_lazy("{who} revoked a share link of the session {session}."),
+    Did.CHECKOUT_COMMITTED: gettext_lazy("{who} committed the changes of the session {it}."),
+    Did.CHECKOUT_MERGED: gettext_lazy(
+        "{who} merged the branch {branch} of the session {it} into {into}."),
+    Did.CHECKOUT_PUSHED: gettext_lazy("{who} pushed the branch {branch} of the session {it}."),
+    Did.CHECKOUT_DROPPED: gettext_lazy("{who} removed the worktree of the session {it}."),
+    Did.CHECKOUT_RESTORED: gettext_lazy("{who} restored the worktree of the session {it}."),
+    Did.CHECKOUT_BRANCHED: gettext_lazy("{who} kept rescued work of the project {it} as a branch."),
+    Did.CHECKOUT_DISCARDED: gettext_lazy("{who} discarded rescued work of the project {it}."),
+    Did.CHECKOUT_SWITCHED: gettext_lazy("{who} switched the branch of the session {it}."),
+    Did.CHECKOUT_RENAMED: gettext_lazy("{who} renamed the branch of the session {it}."),
+    Did.PULL_REQUEST_OPENED: gettext_lazy("{who} opened a pull request from the session {it}."),
+    Did.PATCH_APPLIED: gettext_lazy("{who} applied a patch to the project {it}."),
+    Did.MESSAGE_DELETED: gettext_lazy("{who} deleted messages of the session {it}."),
+    Did.PART_DELETED: gettext_lazy("{who} deleted a part of a message in the session {it}."),
+    Did.PART_EDITED: gettext_lazy("{who} edited a part of a message in the session {it}."),
+    Did.PROMPT_ADMITTED: gettext_lazy("{who} sent a prompt to the session {it}."),
+    Did.PERMISSION_REPLIED: gettext_lazy(
+        "{who} replied “{reply}” to a request for {permission} in the session {it}."),
+    Did.QUESTION_REPLIED: gettext_lazy("{who} replied to a question in the session {it}."),
+    Did.REPOSITORY_TRUSTED: gettext_lazy("{who} trusted the agent files of the project {it}."),
+    Did.REPOSITORY_TRUST_WITHDRAWN: gettext_lazy(
+        "{who} withdrew the trust in the agent files of the project {it}."),
+    Did.SKILL_SAVED: gettext_lazy("{who} saved the skill {name}."),
+    Did.SKILL_DELETED: gettext_lazy("{who} deleted the skill {name}."),
+    Did.TERMINAL_OPENED: gettext_lazy("{who} opened a terminal in the project {project}."),
+    Did.TERMINAL_REMOVED: gettext_lazy("{who} closed a terminal in the project {project}."),
+    Did.TERMINAL_SHOWN: gettext_lazy("{who} let others watch a terminal in the project {project}."),
+    Did.TERMINAL_HIDDEN: gettext_lazy("{who} hid a terminal in the project {project} from others."),
+    Did.PREVIEW_OPENED: gettext_lazy(
+        "{who} opened a preview of port {port} in the project {project}."),
+    Did.RULE_CREATED: gettext_lazy("{who} added a permission rule."),
+    Did.RULE_REVOKED: gettext_lazy("{who} revoked the rule for {permission} “{pattern}”."),
+    Did.SCHEDULE_CREATED: gettext_lazy("{who} created the schedule {it}."),
+    Did.SCHEDULE_UPDATED: gettext_lazy("{who} changed the schedule {it}."),
+    Did.SCHEDULE_PAUSED: gettext_lazy("{who} paused the schedule {it}."),
+    Did.SCHEDULE_RESUMED: gettext_lazy("{who} resumed the schedule {it}."),
+    Did.SCHEDULE_RUN: gettext_lazy("{who} ran the schedule {it}."),
+    Did.SCHEDULE_DELETED: gettext_lazy("{who} deleted the schedule {name}."),
+    Did.WEBHOOK_CREATED: gettext_lazy("{who} created the webhook {it}."),
+    Did.WEBHOOK_UPDATED: gettext_lazy("{who} changed the webhook {it}."),
+    Did.WEBHOOK_DISABLED: gettext_lazy("{who} disabled the webhook {it}."),
+    Did.WEBHOOK_DELETED: gettext_lazy("{who} deleted the webhook {name}."),
+    Did.WEBHOOK_PINGED: gettext_lazy("{who} sent a test to the webhook {it}."),
+    Did.WEBHOOK_REDELIVERED: gettext_lazy("{who} repeated a delivery of the webhook {it}."),
+    Did.OPERATOR_STOPPED_TURN: gettext_lazy(
+        "The operator {who} stopped the session {it}: {reason}"),
+    Did.OPERATOR_KILLED_TURN: gettext_lazy("The operator {who} killed the session {it}: {reason}"),
+    Did.OPERATOR_REQUEUED_TURN: gettext_lazy(
+        "The operator {who} requeued the session {it}: {reason}"),
+    Did.OPERATOR_ASSIGNED_FOLDER: gettext_lazy("The operator {who} assigned the folder {name}."),
+    Did.OPERATOR_WITHDREW_FOLDER: gettext_lazy("The operator {who} withdrew the folder {name}."),
+    Did.USER_CREATED: gettext_lazy("{who} created the account {it}."),
+    Did.USER_RENAMED: gettext_lazy("{who} renamed the account {it}."),
+    Did.USER_PASSWORD_CHANGED: gettext_lazy("{who} changed the password of {it}."),
+    Did.USER_SIGNED_OUT: gettext_lazy("{who} signed out browsers of {it}."),
+    Did.USER_UNLOCKED: gettext_lazy("{who} unlocked the account {it}."),
+    Did.CATALOG_REFRESHED: gettext_lazy("{who} refreshed the model catalog."),
+    Did.CATALOG_REFUSED: gettext_lazy("{who} got a model catalog that was rejected."),
+    Did.ADDRESS_ALLOWED: gettext_lazy("{who} allowed an address."),
+    Did.ADDRESS_CLOSED: gettext_lazy("{who} blocked an address."),
+    Did.OPERATOR_DRAINED_WORKER: gettext_lazy("{who} drained a worker."),
+    Did.OPERATOR_RESUMED_WORKER: gettext_lazy("{who} resumed a worker."),
+}
+# fmt: on
+
+# What people call the kinds of rows.
+KINDS: dict[str, Promise] = {
+    "apitoken": gettext_lazy("API token"),
+    "checkout": gettext_lazy("Worktree"),
+    "invite": gettext_lazy("Invitation"),
+    "membership": gettext_lazy("Member"),
+    "permissionrequest": gettext_lazy("Permission request"),
+    "project": gettext_lazy("Project"),
+    "providerconfig": gettext_lazy("Provider"),
+    "savedrule": gettext_lazy("Rule"),
+    "schedule": gettext_lazy("Schedule"),
+    "serverprocess": gettext_lazy("Process"),
+    "session": gettext_lazy("Session"),
+    "share": gettext_lazy("Share link"),
+    "team": gettext_lazy("Team"),
+    "teamfolder": gettext_lazy("Folder"),
+    "teamskill": gettext_lazy("Skill"),
+    "terminal": gettext_lazy("Terminal"),
+    "user": gettext_lazy("Account"),
+    "webhook": gettext_lazy("Webhook"),
+}
+_FIELDS: dict[str, Promise] = {
+    "after": gettext_lazy("After"),
+    "agent": gettext_lazy("Agent"),
+    "before": gettext_lazy("Before"),
+    "branch": gettext_lazy("Branch"),
+    "changes": gettext_lazy("Changes"),
+    "commit": gettext_lazy("Commit"),
+    "count": gettext_lazy("Count"),
+    "email": gettext_lazy("E-mail"),
+    "engine": gettext_lazy("Search engine"),
+    "file": gettext_lazy("File"),
+    "files": gettext_lazy("Files"),
+    "folder": gettext_lazy("Folder"),
+    "host": gettext_lazy("Host"),
+    "into": gettext_lazy("Into"),
+    "key": gettext_lazy("Key"),
+    "message": gettext_lazy("Message"),
+    "messages": gettext_lazy("Messages"),
+    "name": gettext_lazy("Name"),
+    "outcome": gettext_lazy("Result"),
+    "pattern": gettext_lazy("Pattern"),
+    "permission": gettext_lazy("Permission"),
+    "port": gettext_lazy("Port"),
+    "project": gettext_lazy("Project"),
+    "provider": gettext_lazy("Provider"),
+    "reason": gettext_lazy("Reason"),
+    "reply": gettext_lazy("Response"),
+    "request": gettext_lazy("Request"),
+    "role": gettext_lazy("Role"),
+    "scope": gettext_lazy("Scope"),
+    "server": gettext_lazy("MCP server"),
+    "session": gettext_lazy("Session"),
+    "title": gettext_lazy("Title"),
+    "until": gettext_lazy("Until"),
+    "user": gettext_lazy("Person"),
+}
+# Values that are words of ours, by field.
+_VALUES: dict[str, dict[str, Promise]] = {
+    "outcome": {"ok": gettext_lazy("works")},
+    "reply": {
+        "once": gettext_lazy("Allow once"),
+        "always": gettext_lazy("Allow and remember"),
+        "reject": gettext_lazy("Reject"),
+    },
+    "scope": {
+        "session": gettext_lazy("Session"),
+        "project": gettext_lazy("Project"),
+        "team": gettext_lazy("Team"),
+    },
+}
+
+
+def action_label(action: str) -> str:
+    """Returns: what the action is, as a sentence without names; itself if there is none."""
+    return _NAME.sub("…", str(SENTENCES.get(action, action)))
+
+
+def kind_label(kind: str) -> str:
+    """Returns: what people call rows of this kind."""
+    return str(KINDS.get(kind, kind))
+
+
+def field_label(name: str) -> str:
+    """Returns: the name of a field of the data, also of a nested one such as `before.name`."""
+    return ", ".join(str(_FIELDS.get(part, part)) for part in name.split("."))
+
+
+def said_value(name: str, value: str) -> str:
+    """Returns: the value of a field; one of ours in words."""
+    return str(_VALUES.get(name, {}).get(value, value))

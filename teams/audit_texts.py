@@ -196,6 +196,7 @@ _FIELDS: dict[str, Promise] = {
     "scope": gettext_lazy("Scope"),
     "server": gettext_lazy("MCP server"),
     "session": gettext_lazy("Session"),
+    "slug": gettext_lazy("Address"),
     "title": gettext_lazy("Title"),
     "until": gettext_lazy("Until"),
     "user": gettext_lazy("Person"),

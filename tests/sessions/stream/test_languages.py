@@ -44,9 +44,9 @@ async def test_each_reads_a_session_in_their_language_and_each_language_is_drawn
     drawn: list[tuple[str, object]] = []
     draw = room._touched_ops
 
-    def note(session_id: str, records: list[JsonObject], growing: Growing) -> Ops:
+    def note(session_id: str, records: list[JsonObject], growing: Growing, *, is_lost: bool) -> Ops:
         drawn.append((get_language(), records[-1]["seq"]))
-        return draw(session_id, records, growing)
+        return draw(session_id, records, growing, is_lost=is_lost)
 
     async with AsyncExitStack() as stack:
         stack.enter_context(mock.patch.object(room, "_touched_ops", note))

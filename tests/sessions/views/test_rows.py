@@ -63,7 +63,7 @@ def test_an_old_pinned_session_is_in_the_list(
     page = html(browser, "/t/acme/rail?who=team&shown=1")
     assert group_of(page, session) == "pinned"
     # Session and person, membership, pins, the newest, what needs somebody, projects, pulls.
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         html(browser, "/t/acme/rail?who=team&shown=1")
 
 

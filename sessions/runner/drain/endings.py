@@ -23,6 +23,7 @@ from sessions.events.types import (
     SessionFailed,
     SessionStatus,
 )
+from sessions.failed_calls import load_failed
 from sessions.inbox import pending_inputs
 from sessions.models import PermissionRequest, QuestionRequest, Session, State
 from sessions.runner.compaction.compact import ContextFull
@@ -98,7 +99,15 @@ def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
         )
     if answer is not None and answer.ending:
         return SessionStatus(state="idle", outcome="stopped").saying(answer.ending)
-    return SessionStatus(state="idle", outcome="done")
+    return SessionStatus(state="idle", outcome="done").saying(_failures(session, answer))
+
+
+def _failures(session: Session, answer: Answer | None) -> Told:
+    if answer is None or not (answer.tools or session.turn_steps > 1):
+        return ""
+    count = load_failed(session)
+    reason = TurnReason.CALL_FAILED if count == 1 else TurnReason.CALLS_FAILED
+    return Cause(reason, {"count": count}) if count else ""
 
 
 def _refused(

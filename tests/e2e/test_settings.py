@@ -44,6 +44,10 @@ def test_a_key_is_bound_anew_and_acts(page: Page, server: Installation) -> None:
     page.goto(f"{server.url}/t/{server.team}/")
     page.keyboard.press("g")
     page.keyboard.press("i")
+    # It is no key any more, so it is text.
+    expect(page.locator("#prompt")).to_have_value("gi")
+    page.locator("#prompt").fill("")
+    page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.locator("[data-action=inbox]")).to_contain_text("Inbox")
     expect(page.locator("[data-action=inbox] kbd")).to_have_text(["Q", "Shift W"])

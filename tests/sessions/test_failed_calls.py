@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sessions.failed_calls import count_failed
+from sessions.changes.failed_calls import count_failed
 
 
 def call(tool: str, *, fails: bool = False, file: str = "", **metadata: Any) -> Any:

@@ -12,10 +12,10 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.ids import is_id
+from sessions.changes.failed_calls import count_failed
 from sessions.changes.turn_diffs import counts_of
 from sessions.commands.template import mentions
 from sessions.events.stored import StoredAnswer, StoredFile, StoredPrompt
-from sessions.failed_calls import count_failed
 from sessions.files import PICTURES
 from sessions.models import Message, Part
 from sessions.present.conversation.decisions import Decisions, waited_s

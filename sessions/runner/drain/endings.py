@@ -14,6 +14,7 @@ from opencode_web.lib.reasons import Cause, Told
 from sessions.access import without_author
 from sessions.actions.control import stop_below
 from sessions.actions.requests import close_requests
+from sessions.changes.failed_calls import load_failed
 from sessions.changes.restore_request import write_request
 from sessions.events.reasons import TurnReason, told_by_error, told_error
 from sessions.events.store import append, lock_session
@@ -23,7 +24,6 @@ from sessions.events.types import (
     SessionFailed,
     SessionStatus,
 )
-from sessions.failed_calls import load_failed
 from sessions.inbox import pending_inputs
 from sessions.models import PermissionRequest, QuestionRequest, Session, State
 from sessions.runner.compaction.compact import ContextFull

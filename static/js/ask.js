@@ -57,6 +57,9 @@ export function start(dock, aloud) {
   }).observe(dock, { childList: true, subtree: true });
 }
 
+// On a phone the list opens in the card, and below what is in sight.
+document.addEventListener("toggle", ({ target }) => target.open && target.matches(".permission-always") && target.scrollIntoView({ block: "nearest" }), true);
+
 // To remember nothing is no answer.
 document.addEventListener("change", ({ target }) => {
   if (target.name === "pattern") target.form.querySelector("button").disabled = !target.form.querySelector("[name=pattern]:checked");

@@ -245,6 +245,11 @@ urlpatterns = [
         name="team_rules_change",
     ),
     path(
+        "t/<slug:team>/settings/permissions/restore",
+        team_rules.team_rule_restore,
+        name="team_rule_restore",
+    ),
+    path(
         "t/<slug:team>/settings/permissions/saved/<int:rule>/revoke",
         team_rules.saved_rule_revoke,
         name="saved_rule_revoke",

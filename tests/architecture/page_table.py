@@ -103,6 +103,11 @@ PAGES = [
     Row("post", "t/<slug:team>/settings/permissions/change", EMPTY_GOVERN, {"act": "add"}),
     Row(
         "post",
+        "t/<slug:team>/settings/permissions/restore",
+        (400, 400, 403, 403, 404, 302),
+    ),
+    Row(
+        "post",
         "t/<slug:team>/settings/permissions/saved/<int:rule>/revoke",
         WRITE,
     ),

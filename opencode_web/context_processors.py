@@ -8,8 +8,10 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import get_language
 
 from opencode_web.lib.build import build_id
+from opencode_web.lib.errors import NotFound
 from opencode_web.lib.languages import is_translated
-from teams.access import may_create_team, teams_of
+from teams.access import TeamAccess, access_team, may_create_team, teams_of
+from teams.http import LAST_TEAM
 from teams.models import User
 from teams.shortcuts import BOUND, LONE, acting_keys
 from teams.themes import theme_version
@@ -28,6 +30,20 @@ def site(request: HttpRequest) -> dict[str, object]:
         "shortcuts": SimpleLazyObject(lambda: json.dumps(acting_keys(preferences))),
         "rebound": bool(preferences.get(BOUND)) or not preferences.get(LONE, True),
         "may_create_team": isinstance(user, User) and may_create_team(user),
+        "shell": SimpleLazyObject(lambda: _shell(request)),
         # Lazy: fragments do not show the switcher, so they do not ask the database for it.
         "teams": SimpleLazyObject(lambda: list(teams_of(user, need=None))),
     }
+
+
+def _shell(request: HttpRequest) -> TeamAccess | None:
+    """The team that the page's bar leads to: its own, or on pages of no team the one seen last."""
+    access: TeamAccess | None = getattr(request, "access", None)
+    if access is not None or not isinstance(request.user, User):
+        return access
+    last = request.session.get(LAST_TEAM)
+    team_id = last or teams_of(request.user, need=None).values_list("pk", flat=True).first()
+    try:
+        return access_team(request.user, team_id or "", need=None)
+    except NotFound:
+        return None

@@ -52,6 +52,7 @@ from sessions.views import (
     shared,
     shares,
     skills,
+    start_place,
     team_items,
     team_mcp,
     team_rules,
@@ -233,6 +234,7 @@ urlpatterns = [
     path("t/<slug:team>/search", find.find, name="find"),
     path("t/<slug:team>/choices", choices.choices, name="choices"),
     path("t/<slug:team>/draft", drafts.draft, name="draft"),
+    path("t/<slug:team>/start/place", start_place.start_place, name="start_place"),
     path(
         "t/<slug:team>/settings/models/default", model_settings.default_model, name="default_model"
     ),

@@ -85,6 +85,12 @@ PAGES = [
         (302, 302, 404, 404, 404, 302),
     ),
     Row("get", "t/<slug:team>/search", READ),
+    Row(
+        "get",
+        "t/<slug:team>/start/place",
+        (200, 200, 200, 403, 404, 302),
+        query="?project={project}",
+    ),
     # A list of a form; the picked model is none of the team's.
     Row("get", _CHOICES, (200, 200, 200, 403, 404, 302), query="?project={project}"),
     Row("post", _CHOICES, (404, 404, 404, 403, 404, 302), query="?project={project}"),

@@ -53,6 +53,7 @@ from sessions.views import (
     shared,
     shares,
     skills,
+    start_place,
     team_items,
     team_mcp,
     team_rules,
@@ -237,6 +238,7 @@ urlpatterns = [
     path("t/<slug:team>/search", find.find, name="find"),
     path("t/<slug:team>/choices", choices.choices, name="choices"),
     path("t/<slug:team>/draft", drafts.draft, name="draft"),
+    path("t/<slug:team>/start/place", start_place.start_place, name="start_place"),
     path(
         "t/<slug:team>/settings/models/default", model_settings.default_model, name="default_model"
     ),
@@ -247,6 +249,11 @@ urlpatterns = [
         "t/<slug:team>/settings/permissions/change",
         team_rules.team_rules_change,
         name="team_rules_change",
+    ),
+    path(
+        "t/<slug:team>/settings/permissions/restore",
+        team_rules.team_rule_restore,
+        name="team_rule_restore",
     ),
     path(
         "t/<slug:team>/settings/permissions/saved/<int:rule>/revoke",

@@ -68,8 +68,9 @@ def wants_own(project: Project) -> bool:
     setting = project_config(project).worktree
     if setting != "auto":
         return setting == "own"
-    if project.source == Project.Source.SAMPLE:
-        return False
+    # Who tries the sample alone finds what was done to it in its folder.
+    if project.source != Project.Source.SAMPLE:
+        return True
     prompting = roles_with(Role.MEMBER)
     return Membership.objects.filter(team=project.team_id, role__in=prompting)[1:2].exists()
 

@@ -56,6 +56,8 @@ TEXT_OF_SPAN = Operation("span.text", spans.text_of_span)
 PICTURE_OF_SPAN = Operation("span.picture", spans.picture_of_span)
 INIT_REPOSITORY = Operation("vcs.init", repository.init_repository)
 LAST_COMMIT = Operation("vcs.commit", repository.last_commit)
+LIST_BRANCHES = Operation("vcs.branches", repository.list_branches)
+HAS_BRANCH = Operation("vcs.branch", repository.has_branch)
 APPLY_PATCH = Operation("vcs.apply", apply.apply_patch)
 OPEN_FILE = Operation("file.open", edit.open_file, needs_sandbox=False)
 # Files are written where the tools of agents write them.
@@ -69,6 +71,14 @@ OPERATIONS: dict[str, Operation[..., Any]] = {  # their arguments and values com
         *(LIST_STATUS, LIST_DIFFS, RAW_DIFF),
         *(LIST_REVIEW, DIFF_FILE, STAGE_HUNK, OLD_PICTURE),
         *(COUNT_SPAN, DIFF_SPAN, TEXT_OF_SPAN, PICTURE_OF_SPAN),
-        *(INIT_REPOSITORY, LAST_COMMIT, APPLY_PATCH, OPEN_FILE, SAVE_FILE),
+        *(
+            INIT_REPOSITORY,
+            LAST_COMMIT,
+            LIST_BRANCHES,
+            HAS_BRANCH,
+            APPLY_PATCH,
+            OPEN_FILE,
+            SAVE_FILE,
+        ),
     )
 }

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict, Unavailable
 from sessions.browse.file_scope import FileScope
 from sessions.checkouts.repository import CheckoutError, Repository
+from sessions.checkouts.survey import branches_of
 from tools.text_file import displayable
 
 _MAX_NAME_CHARS, _MAX_SUBJECT_CHARS = 100, 200
@@ -51,6 +52,35 @@ async def last_commit(scope: FileScope) -> Commit | None:
         "at": min(int(at), _MAX_TIME_S) if at.isdecimal() else 0,
         "subject": displayable(subject.strip())[:_MAX_SUBJECT_CHARS],
     }
+
+
+async def list_branches(scope: FileScope) -> list[str]:
+    """Returns: those of the repository and of its origin, those of sessions last.
+
+    Raises: Unavailable when git fails.
+    """
+    try:
+        repository = await scope.find_repository()
+        return [] if repository is None else await branches_of(repository)
+    except CheckoutError as exc:
+        raise Unavailable(_("Git could not read the files: {why}").format(why=exc)) from exc
+
+
+async def has_branch(scope: FileScope, name: str) -> bool:
+    """Whether a session can start from a branch of this name.
+
+    Raises: Unavailable when git fails.
+    """
+    try:
+        repository = await scope.find_repository()
+        if repository is None:
+            return False
+        for place in ("refs/heads", "refs/remotes/origin"):
+            if await repository.find(f"{place}/{name}") is not None:
+                return True
+    except CheckoutError as exc:
+        raise Unavailable(_("Git could not read the files: {why}").format(why=exc)) from exc
+    return False
 
 
 async def init_repository(scope: FileScope) -> bool:

@@ -1,1 +1,1 @@
-"""Which steps changed which files."""
+"""What the steps of a turn came to: which files they changed, and what failed."""

@@ -55,7 +55,9 @@ async def survey(
         behind, unpushed = int(left), int(right)
     since = base if base != head else upstream
     commits = await _subjects(own, since, head) if since else []
-    return Survey(branch, files, more, unpushed, behind, commits, await _branches(project, branch))
+    return Survey(
+        branch, files, more, unpushed, behind, commits, await branches_of(project, branch)
+    )
 
 
 async def _files(own: Repository) -> tuple[list[tuple[str, str]], int]:
@@ -92,8 +94,9 @@ async def _subjects(own: Repository, since: str, head: str) -> list[str]:
     return [line[:_MAX_SUBJECT_CHARS] for line in subjects if line.strip()]
 
 
-async def _branches(project: Repository, own: str) -> list[str]:
-    """Returns: branches of the project and of where it was cloned from, those of sessions last."""
+async def branches_of(project: Repository, own: str = "") -> list[str]:
+    """Returns: branches of the project and of where it was cloned from, but for `own`, those of
+    sessions last."""
     said = await project.ask(
         "for-each-ref", "--format=%(refname)", "--count=500", "refs/heads", "refs/remotes/origin"
     )

@@ -259,7 +259,7 @@ class Config(BaseModel):
     """Folders with skills beside the usual ones."""
     worktree: Literal["auto", "own", "project"] = "auto"
     """Where sessions that people start here work: each in its own git worktree and branch, or in
-    the project's folder. `auto` is own where more than one person can use the project."""
+    the project's folder. `auto` is own, but for the sample project of somebody who works alone."""
     tool_output: ToolOutputConfig = ToolOutputConfig()
     """How much of an output a model is given at once."""
     websearch: WebsearchConfig = WebsearchConfig()

@@ -148,6 +148,9 @@ class TurnReason(Reason):
     REJECTED = "rejected", gettext_noop("Rejected by {name}")
     DISMISSED = "dismissed", gettext_noop("Question dismissed by {name}")
     EXPIRED = "expired", gettext_noop("Nobody answered in time")
+    # Of a turn that came to its end all the same.
+    CALL_FAILED = "call_failed", gettext_noop("Done, 1 tool call failed")
+    CALLS_FAILED = "calls_failed", gettext_noop("Done, {count} tool calls failed")
     # In place of a name.
     SOMEBODY = "somebody", gettext_noop("somebody")
     AUTHOR_GONE = (

@@ -32,7 +32,7 @@ from sessions.totals import Used, count_tokens
 from teams.access import roles_with
 from teams.models import Role, User
 
-Look = Literal["ask", "run", "queue", "done", "fail", "stop", "idle"]
+Look = Literal["ask", "run", "queue", "done", "warn", "fail", "stop", "idle"]
 NOTHING = Used()
 _OUTCOMES: dict[str, tuple[Look, str]] = {
     Outcome.DONE: ("done", gettext_noop("Done")),
@@ -193,7 +193,9 @@ def look_of(session: Session, *, asked: bool = False, place: int | None = None) 
             return "queue", outcome_of(session) if is_room else _("Waiting for budget")
         return "run", _("Retrying") if session.waits_for == WaitsFor.RETRY else _("Running")
     look, text = _OUTCOMES[session.outcome]
-    return look, _(text)
+    # What a turn that is done still says is that some of its calls failed.
+    has_failures = look == "done" and bool(session.outcome_detail)
+    return ("warn", outcome_of(session)) if has_failures else (look, _(text))
 
 
 def _queued(place: int) -> str:

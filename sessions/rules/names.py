@@ -7,6 +7,7 @@ once it has been asked. But until then it does nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from opencode_web.lib.instance_config import instance_config
 from sessions.mcp.servers import servers_in, tool_name
@@ -41,6 +42,13 @@ class KnownNames:
             return ""
         folded = tool.casefold()
         return next((name for name in sorted(self.names) if name.casefold() == folded), "")
+
+    def closest(self, tool: str) -> str:
+        """Returns: the name that is most like this one, or "" where none is."""
+        folded = tool.casefold()
+        names = get_close_matches(folded, self.names, n=1)
+        # Its calls are displayed as “Shell”.
+        return "bash" if folded == "shell" else next(iter(names), "")
 
 
 def known_names(team: Team) -> KnownNames:

@@ -268,7 +268,7 @@ def _sentence(session: Session) -> str:
         return outcome_of(session)
     if session.state == State.BUSY:
         return _("The agent is working.")
-    if session.outcome == Outcome.DONE:
+    if session.outcome == Outcome.DONE and not session.outcome_detail:
         return _finished(session)
     return outcome_of(session) or _("The agent has stopped.")
 

@@ -53,7 +53,7 @@ def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
         reply=answer,
         message=request.POST.get("message", "").strip()[:4000] if answer == "reject" else "",
         patterns=request.POST.getlist("pattern") if answer == "always" else None,
-        scope=_scope(request.POST.get("scope", RuleScope.PROJECT.value)),
+        scope=_scope(request.POST.get("scope", RuleScope.SESSION.value)),
     )
     if not request.htmx:
         return redirect("sessions:session", request.team.slug, session)

@@ -29,6 +29,7 @@ from sessions.views.choices import remember_used
 from sessions.views.home import home_page, projects_of
 from sessions.views.requests import done, draft_of, message_id_of, project_of, session_of
 from sessions.views.sessions import session_page
+from sessions.views.start_place import remember_place, require_branch
 from teams.http import TeamRequest, go, team_view
 from teams.models import Role
 
@@ -65,7 +66,7 @@ def start(request: TeamRequest) -> HttpResponse:
     try:
         session, is_compared = _started(request, access)
     except (Invalid, NotFound, Conflict) as exc:
-        draft = draft_of(request, error=exc.message)
+        draft = draft_of(request, exc)
         if not request.htmx:
             return home_page(request, draft, status=422)
         ready = [p for p in projects_of(request.team) if p.status == Project.Status.READY]
@@ -75,12 +76,17 @@ def start(request: TeamRequest) -> HttpResponse:
         return _refused(request, with_funds(composer, request.access))
     settle_draft(request.user, access.project, None)
     remember_used(request.user, request.POST.get("model", ""))
+    if not is_compared:
+        remember_place(request.user, access.project, request.POST.get("place", ""))
     return go(request, to=Place.of(session).url("compare" if is_compared else "session"))
 
 
 def _started(request: TeamRequest, access: ProjectAccess) -> tuple[Session, bool]:
     """Returns: the new session, and whether it is compared with others."""
-    branch = request.POST.get("branch", "").strip()
+    # The field of the branch is there for a worktree of its own only.
+    is_own = request.POST.get("place") == "own"
+    branch = request.POST.get("branch", "").strip() if is_own else ""
+    require_branch(access.project, branch)
     if also := request.POST.getlist("also"):
         others = [_variation(one) for one in also]
         return start_compared(access, _draft(request), others, branch=branch), True
@@ -101,7 +107,7 @@ def prompt(request: TeamRequest, session: str) -> HttpResponse:
     try:
         admit_typed(access, _draft(request))
     except (Invalid, NotFound, Conflict) as exc:
-        draft = draft_of(request, error=exc.message)
+        draft = draft_of(request, exc)
         if not request.htmx:
             return session_page(request, access.session, draft, status=422)
         composer = session_composer(access.session, request.user, draft)

@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from opencode_web.lib.errors import NotFound
+from opencode_web.lib.errors import AppError, NotFound
 from opencode_web.lib.ids import is_id, new_id
 from sessions.access import ProjectAccess, SessionAccess, access_project, access_session
 from sessions.models import Session
@@ -136,8 +136,9 @@ def remember_filter(request: TeamRequest) -> None:
         request.session[_FILTERS] = {**filters, request.team.pk: kept}
 
 
-def draft_of(request: HttpRequest, *, error: str = "") -> Draft:
-    fields = request.POST
+def draft_of(request: HttpRequest, fault: AppError) -> Draft:
+    """Returns: what was sent, with what is wrong about it."""
+    fields, is_of_branch = request.POST, fault.data.get("field") == "branch"
     return Draft(
         text=fields.get("text", ""),
         agent=fields.get("agent", ""),
@@ -146,8 +147,9 @@ def draft_of(request: HttpRequest, *, error: str = "") -> Draft:
         project=fields.get("project", ""),
         place=fields.get("place", ""),
         branch=fields.get("branch", ""),
+        branch_fault=fault.message if is_of_branch else "",
         also=tuple(fields.getlist("also")),
-        error=error,
+        error="" if is_of_branch else fault.message,
         idempotency=fields.get("idempotency", ""),
     )
 

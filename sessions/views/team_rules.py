@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import asdict, replace
+from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -21,12 +24,14 @@ from sessions.rules.rows import RuleRow, read_rows, write_rows
 from sessions.rules.sources import problems_of_team
 from sessions.rules.trial import Outcome, try_call
 from teams.auth import authenticate_user
-from teams.http import TeamRequest, client_ip, done, team_view
+from teams.http import TeamRequest, client_ip, done, go, team_view
 from teams.models import Role
 from tools.permissions.rules import asked_as
 
 PATH = ("permission",)
 MAX_SAVED = 200
+# Tools of MCP servers have the name of their server and `_` before their own.
+_PLAIN = re.compile(r"[^_*?]+")
 
 
 @require_GET
@@ -40,13 +45,13 @@ def team_rules(request: TeamRequest) -> HttpResponse:
 def team_rules_change(request: TeamRequest) -> HttpResponse:
     """One change of the table: `act` is add, or up, down, set or remove with a row's number."""
     act, _blank, number = request.POST.get("act", "").partition("-")
-    rows = read_rows(item_of(request.team.config, PATH))
+    before = rows = read_rows(item_of(request.team.config, PATH))
     form, note = RuleForm(request.POST) if act == "add" else None, ""
     if form is not None:
         known = known_names(request.team)
         if not _is_right(form, known):
             return _page(request, form=form, status=422)
-        rows.append(RuleRow(**form.cleaned_data))
+        rows = [*rows, RuleRow(**form.cleaned_data)]
         note = _note(known, rows[-1].tool)
     else:
         rows = _changed(rows, act, number, request.POST.get(f"action-{number}", ""))
@@ -55,8 +60,28 @@ def team_rules_change(request: TeamRequest) -> HttpResponse:
         put_team_item(request.access, PATH, write_rows(rows), seen=seen, ip=client_ip(request))
     except (Conflict, Invalid) as exc:
         return _page(request, form=form, error=exc.message, status=422)
+    if act == "remove":
+        undo = _restore_url(request, int(number), before[int(number)])
+        messages.success(request, _("Rule removed."), extra_tags=undo)
+        return go(request, to=_url(request))
     said = f"{_('Saved.')} {note}" if note else _("Saved. This applies from the next call on.")
     return done(request, said, to=_url(request))
+
+
+@require_POST
+@team_view(need=Role.ADMIN)
+def team_rule_restore(request: TeamRequest) -> HttpResponse:
+    """Put a rule that was removed back to where it was; its address has the rule."""
+    form, place = RuleForm(request.GET), request.GET.get("place", "")
+    if not (form.is_valid() and place.isdecimal() and len(place) < 6):
+        raise Invalid(_("This rule no longer exists."))
+    stored = item_of(request.team.config, PATH)
+    rows = read_rows(stored)
+    rows.insert(int(place), RuleRow(**form.cleaned_data))
+    put_team_item(
+        request.access, PATH, write_rows(rows), seen=mark_of(stored), ip=client_ip(request)
+    )
+    return done(request, _("Rule restored."), to=_url(request))
 
 
 @require_POST
@@ -91,9 +116,22 @@ def _changed(rows: list[RuleRow], act: str, number: str, action: str) -> list[Ru
 
 def _is_right(form: RuleForm, known: KnownNames) -> bool:
     """Whether a new rule can be about anything, now or later. Its errors say why not."""
-    if form.is_valid() and (mistake := _mistake(known, form.cleaned_data["tool"])):
-        form.add_error("tool", mistake)
+    if form.is_valid():
+        tool = form.cleaned_data["tool"]
+        if mistake := _mistake(known, tool) or _missing(known, tool):
+            form.add_error("tool", mistake)
     return form.is_valid()
+
+
+def _missing(known: KnownNames, tool: str) -> str:
+    """Returns: what could be meant by a name that no tool has; nothing for a pattern and for what
+    an MCP server may offer once it is asked."""
+    if known.has(tool) or not _PLAIN.fullmatch(tool):
+        return ""
+    said = _("There is no tool named %(tool)s.") % {"tool": tool}
+    if name := known.closest(tool):
+        return f"{said} {_('Did you mean %(name)s?') % {'name': name}}"
+    return f"{said} {_('Choose one from the list, or use * for any text.')}"
 
 
 def _mistake(known: KnownNames, tool: str) -> str:
@@ -109,7 +147,7 @@ def _mistake(known: KnownNames, tool: str) -> str:
 
 def _note(known: KnownNames, tool: str) -> str:
     """Returns: why a rule does nothing now; nothing for one that does."""
-    if mistake := _mistake(known, tool):
+    if mistake := _mistake(known, tool) or _missing(known, tool):
         return mistake
     if known.has(tool):
         return ""
@@ -159,6 +197,11 @@ def _trial(request: TeamRequest) -> tuple[TrialForm, list[Outcome]]:
     project = access_project(principal, given["project"]).project
     found = try_call(project, agent=given["agent"], tool=given["tool"], text=given["text"])
     return form, found
+
+
+def _restore_url(request: TeamRequest, place: int, row: RuleRow) -> str:
+    url = reverse("sessions:team_rule_restore", args=[request.team.slug])
+    return f"{url}?{urlencode({**asdict(row), 'place': place})}"
 
 
 def _url(request: TeamRequest) -> str:

@@ -1,28 +1,48 @@
 // Questions of the agent: announced on arrival, answered by keys, deaf for the first half second.
 import { bind } from "./keys.js";
 import { alertUser } from "./toast.js";
+import { isIdle, place } from "./write.js";
 import { _ } from "./words.js";
 
 // A key or a click on its way when the card appears was not meant for it.
 const GUARD_MS = 500;
 const arrived = new WeakMap();
+let answered = null;
 const cards = () => [...document.querySelectorAll("[data-permission]")];
-const first = (selector) => [...(cards()[0]?.querySelectorAll(selector) ?? [])].find((one) => one.checkVisibility());
+const card = () => document.activeElement.closest("[data-permission]") ?? cards()[0];
+const first = (selector) => [...(card()?.querySelectorAll(selector) ?? [])].find((one) => one.checkVisibility());
 
 function isFresh(card) {
   return performance.now() - (arrived.get(card) ?? 0) < GUARD_MS;
+}
+
+/** Who answers by a key looks at the card: the focus is not in another part of the page. */
+function isMeant() {
+  const { activeElement: focused, body } = document;
+  return Boolean(card()) && !isFresh(card()) && (focused === body || card().closest(".pane, main").contains(focused));
+}
+
+/** After an answer the next card has the focus, or the message. */
+function goOn() {
+  if (!answered || answered.isConnected) return;
+  answered = null;
+  if (document.activeElement !== document.body) return;
+  if (cards()[0]) cards()[0].focus();
+  else place();
 }
 
 function receive(card, aloud) {
   arrived.set(card, performance.now());
   if (card.querySelector("[data-steps]")) import("./ask_steps.js").then(({ begin }) => begin(card));
   // A row of a list has its card in it.
+  if (aloud && isIdle()) card.focus();
   if (aloud && !card.parentElement.closest("[data-permission]")) alertUser(_("The agent asks: {what}", { what: document.getElementById(card.getAttribute("aria-labelledby")).textContent }));
 }
 
 document.addEventListener("submit", (event) => {
-  const card = event.target.closest("[data-permission]");
-  if (!card || !isFresh(card)) return;
+  const own = event.target.closest("[data-permission]");
+  if (!own) return;
+  if (!isFresh(own)) return (answered = own);
   event.preventDefault();
   event.stopImmediatePropagation();
 }, true);
@@ -33,8 +53,12 @@ export function start(dock, aloud) {
   if (!dock) return;
   new MutationObserver(() => {
     cards().filter((card) => !arrived.has(card)).forEach((card) => receive(card, true));
+    goOn();
   }).observe(dock, { childList: true, subtree: true });
 }
+
+// On a phone the list opens in the card, and below what is in sight.
+document.addEventListener("toggle", ({ target }) => target.open && target.matches(".permission-always") && target.scrollIntoView({ block: "nearest" }), true);
 
 // To remember nothing is no answer.
 document.addEventListener("change", ({ target }) => {
@@ -42,8 +66,8 @@ document.addEventListener("change", ({ target }) => {
 });
 
 function answer(selector, act) {
-  const run = () => first(selector) && !isFresh(cards()[0]) && act(first(selector));
-  return { when: () => cards().length > 0, run };
+  const run = () => first(selector) && act(first(selector));
+  return { when: isMeant, run };
 }
 
 bind({ id: "allow-once", ...answer('[data-answer="once"]', (button) => button.click()) });
@@ -56,7 +80,7 @@ bind({
 });
 /** The n-th answer to the question that has the focus, else to the first that has none yet. */
 function option(number) {
-  const questions = [...(cards()[0]?.querySelectorAll(".question-one:not([hidden])") ?? [])];
+  const questions = [...(card()?.querySelectorAll(".question-one:not([hidden])") ?? [])];
   const open = questions.find((one) => one.contains(document.activeElement)) ?? questions.find((one) => !one.querySelector(":checked")) ?? questions[0];
   return open?.querySelectorAll(".question-choice input")[number - 1];
 }
@@ -65,9 +89,8 @@ const choice = (id) => option(Number(id.at(-1)));
 for (const id of ["answer-1", "answer-2", "answer-3", "answer-4", "answer-5", "answer-6", "answer-7", "answer-8", "answer-9"])
   bind({
     id,
-    when: () => Boolean(choice(id)?.checkVisibility()),
+    when: () => isMeant() && Boolean(choice(id)?.checkVisibility()),
     run: () => {
-      if (isFresh(cards()[0])) return;
       choice(id).focus();
       choice(id).click();
     },

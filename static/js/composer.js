@@ -57,7 +57,8 @@ function beginSession() {
   on("keydown", hear, true);
   early().then(({ listen }) => begin.run(listen(events, hear)));
 }
-if (form && sessionStorage.early) early().then(({ hand }) => hand());
+// So are those after a start and a sign-in.
+if (form && ("early" in sessionStorage || document.referrer.endsWith("/login"))) early().then(({ hand }) => hand());
 
 const arm = (isArmed) => write().then((module) => module.arm(isArmed));
 bind({ id: "new-session", when: begin.when, run: beginSession });

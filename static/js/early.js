@@ -1,5 +1,5 @@
 // Keys that were meant for the message field of a page before it was there.
-import "./write.js";
+import { place } from "./write.js";
 
 /** Keep what is typed until the next page. `events`: keys that `hear` has caught by now. */
 export function listen(events, hear) {
@@ -21,12 +21,14 @@ export function listen(events, hear) {
   addEventListener("pageshow", () => document.removeEventListener("keydown", keep, true), { once: true });
 }
 
-/** Give them to the field, before what it has got by itself since it is there. */
+/** Give them to the field, before what it has got by itself since it is there. Without any it has the focus. */
 export function hand() {
   const field = document.querySelector("[data-prompt]");
   const { value, defaultValue } = field;
-  field.value = defaultValue + sessionStorage.early + value.replace(defaultValue, "");
+  const early = sessionStorage.early ?? "";
   delete sessionStorage.early;
+  if (!early) return place();
+  field.value = defaultValue + early + value.replace(defaultValue, "");
   field.focus();
   field.setSelectionRange(field.value.length, field.value.length);
   field.dispatchEvent(new Event("input", { bubbles: true }));

@@ -70,9 +70,28 @@ function forget() {
   chords.forEach((chord) => chord.end?.());
 }
 
+/** A character that is no key of anything, where nothing else has the focus, begins a message. */
+function write({ key, target, ctrlKey, metaKey, altKey }, before) {
+  const isOfNothing = target === document.body || target.matches("[data-log], [data-permission]");
+  const field = isOfNothing && document.querySelector("[data-prompt]");
+  if (!field || [...key].length !== 1 || key === " " || ctrlKey || metaKey || altKey) return;
+  field.focus();
+  const end = field.value.length;
+  field.setRangeText(before.length === 1 ? before : "", end, end, "end");
+}
+
+/** Escape leaves a text field, after what is open over it has closed. */
+function leave(event) {
+  if (!isTyping(event.target) || event.target.closest(".xterm")) return;
+  event.preventDefault();
+  event.target.blur();
+  if (!event.target.closest("#panel")) document.querySelector("[data-log]")?.focus({ preventScroll: true });
+}
+
 document.addEventListener("keydown", (event) => {
   const pressed = stroke(event);
   if (!pressed || event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+  const before = begun;
   const all = begun ? `${begun} ${pressed}` : pressed;
   if (begun) forget();
   const [action] = [...matching(event, (keys) => keys === all), ...matching(event, (keys) => keys === pressed)];
@@ -81,8 +100,9 @@ document.addEventListener("keydown", (event) => {
     action.run(event);
     return;
   }
+  if (pressed === "Escape") leave(event);
   chords = matching(event, (keys) => keys.startsWith(`${pressed} `));
-  if (!chords.length) return;
+  if (!chords.length) return write(event, before);
   begun = pressed;
   timer = setTimeout(forget, CHORD_MS);
   chords.forEach((chord) => chord.begin?.());

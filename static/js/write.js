@@ -9,6 +9,23 @@ import { _ } from "./words.js";
 const form = () => document.querySelector("[data-composer]");
 const prompt = () => document.querySelector("[data-prompt]");
 
+// The page has put the focus into the field, and nobody has used it since.
+let isPlaced = false;
+const isTouch = matchMedia("(hover: none)");
+
+/** Have what is typed next in the field, but where the keyboard on the screen would come. */
+export function place() {
+  if (isTouch.matches) return;
+  prompt()?.focus();
+  isPlaced = document.activeElement === prompt();
+}
+
+/** Whether the focus may go to something that has come. */
+export const isIdle = () => isPlaced && document.activeElement === prompt() && !prompt().value;
+
+for (const type of ["input", "pointerdown", "focusout"])
+  document.addEventListener(type, ({ target }) => (isPlaced &&= !target.matches("[data-prompt]") || !document.hasFocus()));
+
 function grow(field) {
   if (CSS.supports("field-sizing", "content")) return;
   field.style.height = "auto";
@@ -64,6 +81,8 @@ document.addEventListener("htmx:after:request", (event) => {
   field.value = "";
   forget();
   grow(field);
+  if (!sourceElement.closest("[data-session]")) sessionStorage.early = "";
+  else if (sourceElement.contains(document.activeElement) || document.activeElement === document.body) place();
   sourceElement.querySelector("[data-ulid]").value = ulid();
   announce(_("Message sent."));
 });
@@ -81,10 +100,10 @@ export function arm(isArmed) {
 const field = prompt();
 if (field) {
   const early = field.value !== field.defaultValue;
-  const isPlaced = restore();
+  const hasCaret = restore();
   if (early) typed(field);
   // Who goes on with a draft writes behind it.
-  if (!isPlaced && !field.selectionEnd) field.setSelectionRange(field.value.length, field.value.length);
+  if (!hasCaret && !field.selectionEnd) field.setSelectionRange(field.value.length, field.value.length);
   grow(field);
   takeUp();
 }

@@ -90,7 +90,7 @@ def shortcut(request: UserRequest, shortcut: str) -> HttpResponse:
         # What a reset would clash with is taken by the same button.
         can_take = isinstance(exc, Conflict)
         return _page(request, Fault(shortcut, keys or "", exc.message, can_take), status=422)
-    return _page(request) if request.htmx else done(request, _("Saved."), to=_url())
+    return _saved(request, shortcut)
 
 
 @require_POST
@@ -104,7 +104,7 @@ def shortcuts_reset(request: UserRequest) -> HttpResponse:
 @user_view
 def shortcuts_lone(request: UserRequest) -> HttpResponse:
     set_keys_enabled(request.user, enabled="enabled" in request.POST)
-    return _page(request) if request.htmx else done(request, _("Saved."), to=_url())
+    return _saved(request, "lone")
 
 
 @require_POST
@@ -114,12 +114,19 @@ def shortcuts_enter(request: UserRequest) -> HttpResponse:
     if chosen not in ENTERS:
         raise Invalid(_("Choose what Enter does."), field="enter")
     remember_taste(request.user, key=ENTER, value=chosen)
-    return _page(request) if request.htmx else done(request, _("Saved."), to=_url())
+    return _saved(request, "enter")
 
 
-def _page(request: UserRequest, fault: Fault | None = None, *, status: int = 200) -> HttpResponse:
+def _saved(request: UserRequest, what: str) -> HttpResponse:
+    return _page(request, saved=what) if request.htmx else done(request, _("Saved."), to=_url())
+
+
+def _page(
+    request: UserRequest, fault: Fault | None = None, *, saved: str = "", status: int = 200
+) -> HttpResponse:
     context: dict[str, object] = {
         "sections": _sections(request, fault),
+        "saved": saved,
         "acting": json.dumps(acting_keys(request.user.preferences)),
         "lone_act": request.user.keys_enabled,
         "enter": request.user.enter_running,

@@ -85,6 +85,12 @@ PAGES = [
         (302, 302, 404, 404, 404, 302),
     ),
     Row("get", "t/<slug:team>/search", READ),
+    Row(
+        "get",
+        "t/<slug:team>/start/place",
+        (200, 200, 200, 403, 404, 302),
+        query="?project={project}",
+    ),
     # A list of a form; the picked model is none of the team's.
     Row("get", _CHOICES, (200, 200, 200, 403, 404, 302), query="?project={project}"),
     Row("post", _CHOICES, (404, 404, 404, 403, 404, 302), query="?project={project}"),
@@ -101,6 +107,11 @@ PAGES = [
     Row("post", "t/<slug:team>/settings/config", EMPTY_GOVERN, {"config": "{}"}),
     Row("get", "t/<slug:team>/settings/permissions", READ),
     Row("post", "t/<slug:team>/settings/permissions/change", EMPTY_GOVERN, {"act": "add"}),
+    Row(
+        "post",
+        "t/<slug:team>/settings/permissions/restore",
+        (400, 400, 403, 403, 404, 302),
+    ),
     Row(
         "post",
         "t/<slug:team>/settings/permissions/saved/<int:rule>/revoke",

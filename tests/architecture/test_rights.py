@@ -22,8 +22,8 @@ _SET = "t/<slug:team>/settings/"
 # What stands for each right. Every page that some role is refused belongs to exactly one of them.
 STANDS_FOR = {
     "read": f"get (t/<slug:team>/|{_SET}(config|permissions|network)|{_S[:-1]}|{_P}(|network))",
-    "work": f"(get|post) (t/<slug:team>/(choices|draft|start)|{_P}(mentions|mcp/s/.+/again)"
-    f"|{_S}(prompt|queue/<str:prompt>/move|compact|(compare/)?stop|resume|retry|part/.+/stop))",
+    "work": f"(get|post) (t/<slug:team>/(choices|draft|start(/place)?)"
+    f"|{_P}(mentions|mcp/s/.+/again)|{_S}(prompt|queue/<str:prompt>/move|compact|(compare/)?stop|resume|retry|part/.+/stop))",
     "answer": f"post ({_S}((permission|question)/<str:\\w+>(/admins)?|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:rule>/revoke)",
     "sessions": f"(get|post) {_S}(rename|archive|delete|compare/keep)",
@@ -41,8 +41,8 @@ STANDS_FOR = {
     "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out)?)",
     "models": f"(get|post) {_SET}(models/.+|keys)",
-    "agents": f"(get|post) {_SET}(config|permissions/change|(commands|agents|skills|mcp)/.+"
-    "|network|sharing|search.*)",
+    "agents": f"(get|post) {_SET}(config|(commands|agents|skills|mcp)/.+"
+    "|permissions/(change|restore)|network|sharing|search.*)",
     "members": "(get|post) (member|invite)_.+",
     "programs": f"(get|post) (services?|service_.+|{_SET}webhooks/.*)",
     "budgets": f"post {_SET}budgets",

@@ -80,6 +80,28 @@ def test_the_very_first_key_sends_what_was_left(session: str, page: Page) -> Non
     expect(field).to_have_value("")
 
 
+def test_letters_begin_a_message_and_escape_leaves_it(session: str, page: Page) -> None:
+    field, log = page.locator("#prompt"), page.get_by_role("log")
+    page.keyboard.type("do find it with it")
+    expect(field).to_have_value("do find it with it")
+    mentions = page.locator("#mentions .mention").first
+    field.press_sequentially("x @gen")
+    expect(mentions).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(mentions).to_be_hidden()
+    expect(field).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(log).to_be_focused()
+    expect(field).to_have_value("do find it with itx @gen")
+    # Keys act again, and what is none goes on with the text.
+    page.keyboard.press("i")
+    expect(page.locator("#panel-context")).to_be_visible()
+    log.focus()
+    page.keyboard.type("gr")
+    expect(field).to_have_value("do find it with itx @gengr")
+    field.fill("")
+
+
 def test_model_and_thinking_are_chosen_by_keys_alone_and_reach_the_turn(
     client: httpx.Client, session: str, page: Page
 ) -> None:

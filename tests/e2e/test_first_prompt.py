@@ -55,6 +55,7 @@ def test_from_the_first_page_to_a_fixed_bug(fresh: Installation, browser: Browse
     page.get_by_role("button", name="Start").click()
     log = page.get_by_role("log")
     expect(log).to_contain_text("I am a scripted demo", timeout=20_000)
+    expect(page.locator("#prompt")).to_be_focused()
 
     card = page.locator("[data-permission]")
     expect(card).to_contain_text("till.py", timeout=30_000)
@@ -64,14 +65,17 @@ def test_from_the_first_page_to_a_fixed_bug(fresh: Installation, browser: Browse
     card.get_by_role("button", name="Allow once").click()
     expect(card).to_contain_text("python3 -m unittest -q", timeout=30_000)
     assert till.read_text() != before
+    # Nobody has written anything meanwhile, so the card has the focus, and hears its keys.
+    expect(card).to_be_focused()
     page.wait_for_timeout(700)
-    card.get_by_role("button", name="Allow once").click()
+    page.keyboard.press("y")
 
     expect(log).to_contain_text("the tests pass", timeout=30_000)
     expect(page.get_by_text("1 file").first).to_be_visible()
     expect(page.get_by_text("Done", exact=True).first).to_be_visible(timeout=10_000)
     assert subprocess.run(tests, cwd=till.parent, capture_output=True).returncode == 0
 
+    expect(page.locator("#prompt")).to_be_focused()
     live = log.inner_text()
     page.reload()
     expect(page.get_by_role("log")).to_contain_text("the tests pass")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
@@ -225,6 +225,24 @@ def test_nfr_01_a_branch_of_five_thousand_files_opens_quickly_and_its_last_file_
     pane.get_by_label("Filter changed files").fill("file0042")
     expect(pane.locator("[data-file-card]")).to_have_count(1)
     expect(pane.get_by_label("Filter changed files")).to_be_focused()
+
+
+def test_a_tap_on_a_line_number_opens_a_comment(
+    server: Installation, client: httpx.Client, folder: Path, signed_in: BrowserContext
+) -> None:
+    change_long_file(folder)
+    session = new_session(client)
+    assert signed_in.browser is not None
+    state = signed_in.storage_state()
+    touch = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "storage_state": state}
+    with signed_in.browser.new_context(**touch) as context:
+        page = context.new_page()
+        page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=changes&source=uncommitted")
+        expect(page.locator("#live")).to_have_attribute("data-state", "live")
+        card = page.locator("[data-file-card]", has_text="long.py")
+        row = card.locator("[data-line]", has_text="value_5 = 5 + 1")
+        row.locator(".diff-number").last.tap()
+        expect(card.get_by_placeholder("What should the agent know about it?")).to_be_focused()
 
 
 def test_comments_and_viewed_marks_are_kept_and_sent_as_one_message(

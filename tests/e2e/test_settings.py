@@ -40,10 +40,15 @@ def test_a_key_is_bound_anew_and_acts(page: Page, server: Installation) -> None:
     expect(field).to_have_value("q Shift+w")
     page.keyboard.press("Enter")
     expect(page.locator("#shortcut-inbox [name=reset]")).to_be_visible()
+    expect(page.locator("#shortcut-inbox")).to_contain_text("Saved.")
 
     page.goto(f"{server.url}/t/{server.team}/")
     page.keyboard.press("g")
     page.keyboard.press("i")
+    # It is no key any more, so it is text.
+    expect(page.locator("#prompt")).to_have_value("gi")
+    page.locator("#prompt").fill("")
+    page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.locator("[data-action=inbox]")).to_contain_text("Inbox")
     expect(page.locator("[data-action=inbox] kbd")).to_have_text(["Q", "Shift W"])
@@ -67,8 +72,19 @@ def test_shortcuts_leave_the_way_out_of_a_field(page: Page, server: Installation
     expect(field).to_have_value("z")
     page.keyboard.press("Escape")
     expect(field).to_have_value("g i")
+    page.keyboard.press("z")
+    page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     expect(field).not_to_be_focused()
+    # What is not saved says so, wherever the focus is.
+    expect(page.locator("#shortcut-inbox").get_by_role("button", name="Save")).to_be_visible()
+    page.get_by_role("heading", name="Keyboard shortcuts").click()
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("h")
+    page.wait_for_url(re.compile(r"/t/[^/]+/$"))
 
 
 def send(page: Page, text: str) -> None:

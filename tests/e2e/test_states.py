@@ -315,3 +315,16 @@ def test_a_queued_message_can_steer_instead(
     expect(row).to_contain_text("Sends after this step")
     expect(row.get_by_role("button", name="Steer instead")).to_have_count(0)
     page.locator("[data-stop]").click()
+
+
+def test_a_turn_with_a_failed_edit_is_not_simply_done(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    go(page, server, session)
+    edit = {"tool": "edit", "input": {"filePath": "gone.md", "oldString": "a", "newString": "b"}}
+    ask(client, session, script([edit], [{"text": "It could not be changed."}]))
+    expect(page.locator(".turn-footer")).to_contain_text("1 tool call failed")
+    expect(page.locator(".status.chip-warn")).to_have_text("Done, 1 tool call failed")
+    expect(page.locator(f"#row-{session} .state-warn")).to_be_visible()
+    expect(page.locator(f"#row-{session}")).to_contain_text("Done, 1 tool call failed")

@@ -12,6 +12,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.ids import is_id
+from sessions.changes.failed_calls import count_failed
 from sessions.changes.turn_diffs import counts_of
 from sessions.commands.template import mentions
 from sessions.events.stored import StoredAnswer, StoredFile, StoredPrompt
@@ -54,6 +55,8 @@ class Footer:
     removed: int
     changes_url: str
     menu_url: str
+    # Calls that were not made good.
+    failed: int
 
 
 @dataclass(frozen=True)
@@ -219,7 +222,15 @@ def _footer(rows: TurnRows, context: RenderContext) -> Footer | None:
         removed=changed.deletions,
         changes_url=context.place.changes_url(rows.id),
         menu_url=context.place.url("turn_menu", turn=rows.id),
+        failed=_count_failed(rows),
     )
+
+
+def _count_failed(rows: TurnRows) -> int:
+    parts = (part for _, parts in rows.answers for part in parts)
+    calls = (part.data for part in parts if part.type == "tool")
+    refused = {key for key, made in rows.decisions.items() if any(one.rejected for one in made)}
+    return count_failed(calls, refused)
 
 
 def _worked_s(start: int, end: int | None, decisions: Decisions) -> float | None:

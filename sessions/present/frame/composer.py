@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.ids import new_id
@@ -20,17 +19,12 @@ from sessions.config.model import Config
 from sessions.models import Project, Session
 from sessions.present.frame.choices import Offer, load_off, load_offers, variants_of
 from sessions.present.frame.connect import connect_url, remedy_for
+from sessions.present.frame.start_place import StartPlace, build_start_place
 from sessions.present.place import Place
 from sessions.present.projects import labels_of, project_url
 from sessions.present.sessions import Header, build_header, model_name
 from sessions.wire import to_ms
 from teams.models import Team, User
-
-_PLACES = (
-    ("", gettext_lazy("Project default")),
-    ("own", gettext_lazy("Own worktree")),
-    ("project", gettext_lazy("Project folder")),
-)
 
 
 @dataclass(frozen=True)
@@ -75,8 +69,10 @@ class Draft:
     model: str = ""
     variant: str = ""
     project: str = ""
-    place: str = ""
+    # None: nothing was chosen.
+    place: str | None = None
     branch: str = ""
+    branch_fault: str = ""
     # `agent:` or `model:` and a name each: other sessions with the same prompt.
     also: tuple[str, ...] = ()
     error: str = ""
@@ -98,9 +94,8 @@ class Composer:
     # How long the chosen model thinks; none for one that has no say in it.
     variants: list[Option] = field(default_factory=list)
     projects: list[Option] = field(default_factory=list)
-    # Where a new session works; none for one that has begun.
-    places: list[Option] = field(default_factory=list)
-    branch: str = ""
+    # Where a new session works; None for one that has begun.
+    start: StartPlace | None = None
     # What a new session can be compared with; none for one that has begun.
     also: list[OptionGroup] = field(default_factory=list)
     reason: Reason | None = None
@@ -171,9 +166,11 @@ def start_composer(
         placeholder=_("What should the agent do?"),
         projects=options if choose else options[:1],
     )
-    places = [Option(value, str(label), value == draft.place) for value, label in _PLACES]
+    start = build_start_place(
+        chosen, user, place=draft.place, branch=draft.branch, fault=draft.branch_fault
+    )
     also = _also(composer, draft)
-    return replace(composer, places=places, branch=draft.branch, also=also, rows=3)
+    return replace(composer, start=start, also=also, rows=3)
 
 
 def _also(composer: Composer, draft: Draft) -> list[OptionGroup]:

@@ -14,6 +14,7 @@ from opencode_web.lib.reasons import Cause, Told
 from sessions.access import without_author
 from sessions.actions.control import stop_below
 from sessions.actions.requests import close_requests
+from sessions.changes.failed_calls import load_failed
 from sessions.changes.restore_request import write_request
 from sessions.events.reasons import TurnReason, told_by_error, told_error
 from sessions.events.store import append, lock_session
@@ -98,7 +99,15 @@ def _outcome(session: Session, answer: Answer | None) -> SessionStatus:
         )
     if answer is not None and answer.ending:
         return SessionStatus(state="idle", outcome="stopped").saying(answer.ending)
-    return SessionStatus(state="idle", outcome="done")
+    return SessionStatus(state="idle", outcome="done").saying(_failures(session, answer))
+
+
+def _failures(session: Session, answer: Answer | None) -> Told:
+    if answer is None or not (answer.tools or session.turn_steps > 1):
+        return ""
+    count = load_failed(session)
+    reason = TurnReason.CALL_FAILED if count == 1 else TurnReason.CALLS_FAILED
+    return Cause(reason, {"count": count}) if count else ""
 
 
 def _refused(

@@ -14,6 +14,7 @@ from sessions.checkouts.jobs import run_job
 from sessions.models import Checkout, Project, Session
 from sessions.runner import run_session
 from teams.models import AuditEntry, User
+from tests.factories import add_member
 from tests.sessions.checkouts.conftest import INIT, run
 from tests.sessions.factories import make_session, prompt, script
 from tests.sessions.runner.drains import allow_bash
@@ -46,6 +47,10 @@ def worked(alice: User, project: Project, shop: Path) -> Session:
 
 def page_of(session: Session) -> str:
     return f"/t/acme/s/{session.pk}/worktree"
+
+
+def work_in_folder(user: User, project: Project) -> None:
+    prompt(user, make_session(user, project), script([{"text": "ok"}]))
 
 
 def do(session: Session) -> Checkout:
@@ -129,27 +134,53 @@ def test_a_person_chooses_where_a_new_session_works(
     assert own.checkout.base_branch == "feature/1"
     assert own.checkout.branch == f"opencode/{own.slug}"
     assert own.checkout.asked
-    # The team has one person so far.
-    assert start().folder == ""
-    project.config = {"worktree": "own"}
-    project.save()
     assert start().checkout.asked is False
-    refused = browser.post(
-        "/t/acme/start", {"text": "hi", "project": project.pk, "place": "own", "branch": "-x"}
-    )
-    assert refused.status_code == 422
-    assert "not a valid branch name" in refused.content.decode()
+    project.config = {"worktree": "project"}
+    project.save()
+    assert start().folder == ""
+    for branch, said in (("-x", "not a valid branch name"), ("gone", "no branch named gone")):
+        sent = {"text": "hi there", "project": project.pk, "place": "own", "branch": branch}
+        refused = browser.post("/t/acme/start", sent)
+        assert refused.status_code == 422
+        shown = refused.content.decode()
+        assert said in shown
+        assert "hi there" in shown
+        assert f'name="branch" value="{branch}"' in shown
 
 
-def test_the_default_is_own_where_more_than_one_person_works(
-    browser: Client, bob: User, project: Project, shop: Path
+def test_the_place_of_a_new_session_is_kept_and_warns_of_others_in_the_folder(
+    browser: Client, alice: User, bob: User, project: Project, shop: Path
 ) -> None:
-    sent = {"text": "hi", "project": project.pk}
-    answer = browser.post("/t/acme/start", sent)
-    session = Session.objects.get(pk=answer["Location"].rpartition("/")[2])
-    assert session.folder.endswith("/shop")
+    url = f"/t/acme/start/place?project={project.pk}&of={project.pk}&place="
+    own = browser.get(f"{url}own&branch=gone").content.decode()
+    assert '<option value="main">' in own
+    assert "There is no branch named gone." in own
+    work_in_folder(bob, project)
+    folder = browser.get(f"{url}project").content.decode()
+    assert "1 session of somebody else is working in this folder." in folder
+    # Nobody else has to know of one's own.
+    work_in_folder(alice, project)
+    assert "1 session of somebody else" in browser.get(f"{url}project").content.decode()
+    assert "somebody else" not in browser.get(url).content.decode()
+
+    sent = {"text": "hi", "project": project.pk, "place": "project"}
+    assert browser.post("/t/acme/start", sent).status_code == 302
+    assert '<option value="project" selected>' in browser.get("/t/acme/").content.decode()
+    # As another project was chosen before, what was chosen for that is no choice for this one.
+    other = f"/t/acme/start/place?project={project.pk}&of=prj_other&place=own"
+    assert '<option value="project" selected>' in browser.get(other).content.decode()
+
+
+def test_the_default_is_own_but_for_who_tries_the_sample_alone(
+    browser: Client, charlie: User, project: Project, shop: Path
+) -> None:
+    def started() -> Session:
+        answer = browser.post("/t/acme/start", {"text": "hi", "project": project.pk})
+        return Session.objects.get(pk=answer["Location"].rpartition("/")[2])
+
+    assert started().folder.endswith("/shop")
     project.source = Project.Source.SAMPLE
     project.save()
-    answer = browser.post("/t/acme/start", sent)
-    session = Session.objects.get(pk=answer["Location"].rpartition("/")[2])
-    assert session.folder == ""
+    assert started().folder == ""
+    add_member(project.team, charlie)
+    assert started().folder.endswith("/shop")

@@ -54,6 +54,23 @@ def test_rules_are_added_moved_changed_and_removed(
     assert (entry.actor, entry.data) == (adam, {"keys": ["permission"]})
 
 
+def test_a_removed_rule_is_put_back_where_it_was(
+    team: Team, adam: User, vera: User, client_for: ClientFor
+) -> None:
+    browser = client_for(adam)
+    for pattern in ("a *", "b *", "c *"):
+        change(browser, "add", tool="bash", pattern=pattern, action="allow")
+    before = stored(team)
+    change(browser, "remove-1")
+    assert stored(team) == {"bash": {"a *": "allow", "c *": "allow"}}
+    undo = re.search(r'action="(/t/acme/settings/permissions/restore[^"]+)"', page_of(browser))
+    assert undo is not None
+    assert client_for(vera).post(undo[1]).status_code == 403
+    browser.post(undo[1])
+    assert stored(team) == before
+    assert browser.post(undo[1].partition("?")[0]).status_code == 400
+
+
 def test_other_settings_stay(team: Team, adam: User, client_for: ClientFor) -> None:
     team.config = {"model": "a/b", "permission": "ask", "tools": {"webfetch": False}}
     team.save()
@@ -81,8 +98,8 @@ def test_a_rule_for_a_name_that_nobody_knows_says_so(
         change(browser, "add", tool=known, pattern="*", action="deny")
         assert "Saved. This applies" in page_of(browser)
         assert "There is currently no tool named" not in page_of(browser)
-    change(browser, "add", tool="nonsense tool", pattern="*", action="deny")
-    said = "There is currently no tool named nonsense tool, so this rule has no effect yet."
+    change(browser, "add", tool="other_tool", pattern="*", action="deny")
+    said = "There is currently no tool named other_tool, so this rule has no effect yet."
     assert f"Saved. {said}" in page_of(browser)
     # On the list it stays.
     assert said in page_of(browser)
@@ -95,6 +112,9 @@ def test_a_rule_for_a_name_that_nobody_knows_says_so(
         ("Bash", "Did you mean bash?"),
         ("WebFetch", "Did you mean webfetch?"),
         ("write", "Requests for write use the name edit."),
+        ("Shell", "There is no tool named Shell. Did you mean bash?"),
+        ("webfech", "Did you mean webfetch?"),
+        ("nonsense tool", "Choose one from the list"),
     ],
 )
 def test_a_name_that_no_call_is_asked_for_by_is_refused(

@@ -177,5 +177,6 @@ def render_context(
         waiting=frozenset((row.message_id, row.call_id) for row in waiting),
         growing=growing or {},
         below=LoadedBelow(session),
+        caller=session.parent.agent if session.parent else "",
         is_partly_unpriced=session.is_partly_unpriced,
     )

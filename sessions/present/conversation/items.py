@@ -114,6 +114,8 @@ class RenderContext:
     below: FindBelow = nothing_below
     # Whose prompt the items answer; empty where nobody's name is known.
     author: str = ""
+    # The agent that writes the prompts of a sub-agent; empty in a session of people.
+    caller: str = ""
     # Whether models were used whose price nobody knows: nothing then need not mean free.
     is_partly_unpriced: bool = False
 

@@ -44,6 +44,8 @@ class TurnRows:
 class Footer:
     agent: str
     model: str
+    # `provider/model`
+    model_ref: str
     variant: str
     duration_s: float | None
     tokens: int
@@ -212,7 +214,8 @@ def _footer(rows: TurnRows, context: RenderContext) -> Footer | None:
     changed = counts_of(rows.prompt.data if rows.prompt else {})
     return Footer(
         agent=last["agent"],
-        model=last["modelID"],
+        model=context.model_name(last["providerID"], last["modelID"]),
+        model_ref=f"{last['providerID']}/{last['modelID']}",
         variant=last.get("variant", ""),
         duration_s=_worked_s(start, end, rows.decisions),
         tokens=sum(_tokens(info) for info in infos),

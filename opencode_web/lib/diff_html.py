@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -14,6 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext
 from pygments.lexer import Lexer
 
+from opencode_web.lib.changed_words import MAX_WORDS, Spans, differing_words, pair_lines
 from opencode_web.lib.highlight import Line, lexer_for_path, runs_to_html, split_runs
 from opencode_web.lib.hunks import HUNK_HEAD, HunkRange
 
@@ -26,14 +26,6 @@ MAX_ROWS = 20_000
 # More of a line is only shown when somebody asks for it.
 MAX_LINE_CHARS = 2_000
 _MAX_LONG_LINE_CHARS = 200_000
-# Words of a line that are compared one by one; of a longer one the ends.
-_MAX_WORDS = 160
-_WORD = re.compile(r"\w+|\s+|[^\w\s]")
-# Lines that share less than this say more without marked words.
-_SIMILAR = 0.5
-
-
-Spans = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +44,8 @@ class Gap:
 class DiffLine:
     """A row of the table. `skip` rows have text in place of code and no numbers.
 
-    `is_cut`: the line goes on. `hunk`: it is the first of that.
+    `is_cut`: the line goes on. `hunk`: it is the first of that. `is_paired`: it is one line that
+    was changed, and the other side has as many of those in the same order.
     """
 
     kind: Kind
@@ -62,6 +55,7 @@ class DiffLine:
     gap: Gap | None = None
     is_cut: bool = False
     hunk: HunkRange | None = None
+    is_paired: bool = False
 
 
 @dataclass(frozen=True)
@@ -182,11 +176,24 @@ def to_pairs(lines: Sequence[DiffLine]) -> list[tuple[DiffLine | None, DiffLine 
         elif line.kind == "add":
             added.append(line)
         else:
-            pairs.extend(zip_longest(removed, added))
+            pairs.extend(_beside(removed, added))
             removed, added = ([line], []) if line.kind == "del" else ([], [])
             if line.kind != "del":
                 pairs.append((line, line if line.kind == "same" else None))
-    return [*pairs, *zip_longest(removed, added)]
+    return [*pairs, *_beside(removed, added)]
+
+
+def _beside(
+    removed: list[DiffLine], added: list[DiffLine]
+) -> Iterator[tuple[DiffLine | None, DiffLine | None]]:
+    """What was changed stands beside what it became, and the others between as they come."""
+    old = new = 0
+    sides = ([at for at, line in enumerate(side) if line.is_paired] for side in (removed, added))
+    for before, after in zip(*sides, strict=False):
+        yield from zip_longest(removed[old:before], added[new:after])
+        yield removed[before], added[after]
+        old, new = before + 1, after + 1
+    yield from zip_longest(removed[old:], added[new:])
 
 
 def _without_spaces(hunk: _Hunk) -> _Hunk:
@@ -200,7 +207,7 @@ def _without_spaces(hunk: _Hunk) -> _Hunk:
 def _matched(run: list[_Raw]) -> Iterator[_Raw]:
     olds = [line for line in run if line.sign == "-"]
     news = [line for line in run if line.sign == "+"]
-    if not olds or not news or len(run) > _MAX_WORDS * 4:
+    if not olds or not news or len(run) > MAX_WORDS * 4:
         yield from run
         return
     before, after = (["".join(line.text.split()) for line in side] for side in (olds, news))
@@ -243,7 +250,12 @@ def _parse(patch: str, most: int = MAX_LINE_CHARS) -> Iterator[_Hunk | str]:
 def _render_hunk(hunk: _Hunk, lexer: Lexer | None) -> Iterator[DiffLine]:
     old_code = iter(_coloured(hunk, lexer, without="+"))
     new_code = iter(_coloured(hunk, lexer, without="-"))
-    marks = _changed_words(hunk.lines)
+    partners = _partners(hunk.lines)
+    changed = set(partners.values())
+    marks: dict[int, Spans] = {}
+    for before, after in partners.items():
+        if pair := differing_words(hunk.lines[before].text, hunk.lines[after].text):
+            marks[before], marks[after] = pair
     # Where some lines end otherwise than others, the ends are what may have changed.
     is_mixed = len({line.text.endswith("\r") for line in hunk.lines}) > 1
     old, new = hunk.old, hunk.new
@@ -251,11 +263,13 @@ def _render_hunk(hunk: _Hunk, lexer: Lexer | None) -> Iterator[DiffLine]:
         end = _end_of(line, is_mixed=is_mixed)
         if line.sign == "-":
             code = _mark(next(old_code), marks.get(index)) + end
-            yield DiffLine("del", old, None, code, is_cut=line.is_cut)
+            is_paired = index in partners
+            yield DiffLine("del", old, None, code, is_cut=line.is_cut, is_paired=is_paired)
             old += 1
         elif line.sign == "+":
             code = _mark(next(new_code), marks.get(index)) + end
-            yield DiffLine("add", None, new, code, is_cut=line.is_cut)
+            is_paired = index in changed
+            yield DiffLine("add", None, new, code, is_cut=line.is_cut, is_paired=is_paired)
             new += 1
         else:
             next(old_code)
@@ -279,53 +293,22 @@ def _coloured(hunk: _Hunk, lexer: Lexer | None, *, without: str) -> list[Line]:
     return split_runs("\n".join(lines), lexer) if lines else []
 
 
-def _changed_words(lines: list[_Raw]) -> dict[int, Spans]:
-    """For each replaced line the ranges of characters that differ from its partner."""
-    marks: dict[int, Spans] = {}
+def _partners(lines: list[_Raw]) -> dict[int, int]:
+    """Returns: for each removed line that became another one, where that is."""
+    found: dict[int, int] = {}
     index = 0
     while index < len(lines):
         start = index
         while index < len(lines) and lines[index].sign == "-":
             index += 1
-        removed = index - start
+        middle = index
         while index < len(lines) and lines[index].sign == "+":
             index += 1
-        added = index - start - removed
-        for offset in range(min(removed, added)):
-            before, after = start + offset, start + removed + offset
-            pair = _differing(lines[before].text, lines[after].text)
-            if pair:
-                marks[before], marks[after] = pair
+        texts = [line.text for line in lines[start:index]]
+        pairs = pair_lines(texts[: middle - start], texts[middle - start :])
+        found |= {start + old: middle + new for old, new in pairs}
         index = max(index, start + 1)
-    return marks
-
-
-def _differing(old: str, new: str) -> tuple[Spans, Spans] | None:
-    if SequenceMatcher(None, old, new).quick_ratio() < _SIMILAR:
-        return None
-    olds, news = _WORD.findall(old), _WORD.findall(new)
-    if max(len(olds), len(news)) > _MAX_WORDS:
-        return _different_middle(old, new)
-    spans: tuple[Spans, Spans] = ([], [])
-    at = [0, 0]
-    for tag, *ends in SequenceMatcher(None, olds, news, autojunk=False).get_opcodes():
-        for side, words in ((0, olds[ends[0] : ends[1]]), (1, news[ends[2] : ends[3]])):
-            width = sum(map(len, words))
-            if tag != "equal" and width:
-                spans[side].append((at[side], at[side] + width))
-            at[side] += width
-    return spans
-
-
-def _different_middle(old: str, new: str) -> tuple[Spans, Spans]:
-    shorter = min(len(old), len(new))
-    head = 0
-    while head < shorter and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    return [(head, len(old) - tail)], [(head, len(new) - tail)]
+    return found
 
 
 def _mark(line: Line, spans: Spans | None) -> SafeString:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from opencode_web.lib.config_references import TEXTS, fill_files
 from opencode_web.lib.instance_config import instance_config
 from opencode_web.lib.json import JsonObject
+from providers.model_names import ModelNames
 from sessions.config.known_keys import UNKNOWN, join_keys, split_unknown
 from sessions.config.model import Config, Limits, merge
 from sessions.config.reference_hints import ignored_references
@@ -46,6 +47,11 @@ def config_data(project: Project) -> JsonObject:
     Models, their addresses and keys are looked up with these: no repository has a say in that.
     """
     return merge(team_data(project.team), project.config)
+
+
+def model_names(project: Project) -> ModelNames:
+    """Returns: what the models are called that are used in a project."""
+    return ModelNames(project.team, partial(config_data, project))
 
 
 def effective_data(project: Project, directory: str = "") -> JsonObject:

@@ -13,8 +13,10 @@ from django.utils.translation import gettext_noop, ngettext
 
 from opencode_web.lib.json import JsonObject, number_of, text_of
 from opencode_web.lib.templatetags.ui import money, ordinal
+from providers.model_names import ModelNames
 from sessions.actions.admission import find_closure
 from sessions.actions.sessions import is_default_title
+from sessions.config.effective import model_names
 from sessions.events.live import Estimate
 from sessions.models import (
     Outcome,
@@ -64,7 +66,9 @@ class Header:
     # Models whose price is not known have been used as well.
     is_partly_unpriced: bool
     agent: str
+    # `provider/model`
     model: str
+    models: ModelNames
     project: str
     project_url: str
     # The page of its own worktree; empty for the project's folder.
@@ -90,6 +94,12 @@ class Header:
     context_limit: int
     # What of this is guessed, while an answer streams.
     estimate: Estimate | None = None
+
+    @property
+    def model_title(self) -> str:
+        """What people call the model; found when it is shown."""
+        provider, _slash, model = self.model.partition("/")
+        return self.models(provider, model) if model else ""
 
     @property
     def guesses_context(self) -> bool:
@@ -241,6 +251,7 @@ def build_header(session: Session, below: Used = NOTHING, *, is_lost: bool = Fal
         is_partly_unpriced=session.is_partly_unpriced,
         agent=session.agent,
         model=model_name(session.model),
+        models=model_names(session.project),
         project=session.project.name,
         project_url=reverse(
             "sessions:project", kwargs={"team": place.team, "project": session.project_id}

@@ -63,6 +63,10 @@ def test_fr_01_sessions_are_pinned_renamed_archived_and_deleted_from_the_list(
     # On a phone the list is the home page, and the acts come from below.
     page.set_viewport_size(PHONE)
     go(page, server)
+    place = page.get_by_label("Where the agent works")
+    expect(place).to_be_hidden()
+    page.get_by_title("More options").click()
+    expect(place).to_be_visible()
     page.locator(f"#card-{one} [data-row-menu]").click()
     sheet = page.get_by_role("dialog")
     expect(sheet).to_be_in_viewport(ratio=1)

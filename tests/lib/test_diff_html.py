@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from opencode_web.lib.diff_html import LARGE_LINES, render_diff
+from opencode_web.lib.diff_html import LARGE_LINES, render_diff, to_pairs
 
 PATCH = """Index: src/till.py
 ===================================================================
@@ -43,6 +43,26 @@ def test_it_numbers_rows_counts_what_it_leaves_out_and_marks_changed_words() -> 
     assert "<mark>, discount=" in view.lines[3].code
     assert '<span class="k">def</span>' in view.lines[3].code
     assert "&lt;b&gt;" in view.lines[5].code
+
+
+def test_changed_lines_are_paired_with_the_ones_that_resemble_them() -> None:
+    patch = """--- a
++++ b
+@@ -1,3 +1,4 @@
+-total = price * amount
+-# kept for old callers
+-print(total)
++# The price has no tax yet.
++total = price * amount * rate
++log.info("sum")
++print(total, rate)
+"""
+    lines = render_diff(patch).lines
+    beside = [(old and old.old, new and new.new) for old, new in to_pairs(lines)]
+    assert beside == [(None, 1), (1, 2), (2, 3), (3, 4)]
+    assert "<mark> * rate</mark>" in lines[4].code
+    assert "<mark>, rate</mark>" in lines[6].code
+    assert [index for index, line in enumerate(lines) if "<mark>" in line.code] == [4, 6]
 
 
 def test_removed_lines_that_look_like_headers_stay_lines() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.db.models import Max, Q
 
 from opencode_web.lib.compiled import CompiledQuery
+from sessions.config.effective import model_names
 from sessions.models import Message, Part, PermissionRequest, QuestionRequest, Session, State
 from sessions.present.conversation.decisions import load_decisions
 from sessions.present.conversation.items import GrowingText, RenderContext
@@ -177,5 +178,7 @@ def render_context(
         waiting=frozenset((row.message_id, row.call_id) for row in waiting),
         growing=growing or {},
         below=LoadedBelow(session),
+        caller=session.parent.agent if session.parent else "",
+        model_name=model_names(session.project),
         is_partly_unpriced=session.is_partly_unpriced,
     )

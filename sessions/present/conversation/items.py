@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
@@ -112,6 +112,10 @@ class RenderContext:
     below: FindBelow = nothing_below
     # Whose prompt the items answer; empty where nobody's name is known.
     author: str = ""
+    # The agent that writes the prompts of a sub-agent; empty in a session of people.
+    caller: str = ""
+    # From the ids of a provider and a model.
+    model_name: Callable[[str, str], str] = lambda _provider, model: model
     # Whether models were used whose price nobody knows: nothing then need not mean free.
     is_partly_unpriced: bool = False
 

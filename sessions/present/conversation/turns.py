@@ -45,6 +45,8 @@ class TurnRows:
 class Footer:
     agent: str
     model: str
+    # `provider/model`
+    model_ref: str
     variant: str
     duration_s: float | None
     tokens: int
@@ -139,7 +141,7 @@ def build_turn(rows: TurnRows, context: RenderContext, *, running: bool) -> Turn
     return Turn(
         id=rows.id,
         seq=prompt.seq if prompt else 0,
-        author=_author(prompt),
+        author=_author(prompt, context.caller),
         time=moment_of(info["time"]["created"]) if info else None,
         text=_bounded(text),
         files=files,
@@ -196,10 +198,13 @@ def _divider(rows: TurnRows) -> Divider | None:
     return Divider(_("Conversation compacted · summary"), open=False)
 
 
-def _author(prompt: Message | None) -> str:
+def _author(prompt: Message | None, caller: str) -> str:
     if prompt is None:
         return _("Agent")
-    return prompt.author.display_name if prompt.author else _("Someone")
+    author = prompt.author.display_name if prompt.author else ""
+    if caller and author:
+        return _("{agent}, for {author}").format(agent=caller.capitalize(), author=author)
+    return caller.capitalize() or author or _("Someone")
 
 
 def _footer(rows: TurnRows, context: RenderContext) -> Footer | None:
@@ -212,7 +217,8 @@ def _footer(rows: TurnRows, context: RenderContext) -> Footer | None:
     changed = counts_of(rows.prompt.data if rows.prompt else {})
     return Footer(
         agent=last["agent"],
-        model=last["modelID"],
+        model=context.model_name(last["providerID"], last["modelID"]),
+        model_ref=f"{last['providerID']}/{last['modelID']}",
         variant=last.get("variant", ""),
         duration_s=_worked_s(start, end, rows.decisions),
         tokens=sum(_tokens(info) for info in infos),

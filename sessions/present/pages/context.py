@@ -11,6 +11,7 @@ from operator import attrgetter
 from django.utils.translation import gettext as _
 
 from sessions.config.cost_limit import load_cost_limit
+from sessions.config.effective import model_names
 from sessions.events.stored import StoredAnswer, StoredTokens
 from sessions.models import Compaction, Message, Session
 from sessions.present.data import moment_of
@@ -65,6 +66,9 @@ class ContextSlice:
 
 @dataclass(frozen=True)
 class ModelUse:
+    """`ref` is `provider/model`."""
+
+    ref: str
     name: str
     answers: int
     count: Count
@@ -136,11 +140,14 @@ def _kinds(count: Count) -> list[ContextSlice]:
 def _models(session: Session) -> list[ModelUse]:
     answers = Message.objects.filter(session=session, role="assistant")
     found: dict[str, ModelUse] = {}
+    named = model_names(session.project)
     for data in _with_tokens(answers.values_list("data", flat=True).iterator()):
-        name = f"{data['providerID']}/{data['modelID']}"
-        use = found.get(name, ModelUse(name, 0, Count(), Decimal(0)))
+        ids = data["providerID"], data["modelID"]
+        ref = "/".join(ids)
+        use = found.get(ref) or ModelUse(ref, named(*ids), 0, Count(), Decimal(0))
         count = use.count + Count.of(data.get("tokens", {}))
-        found[name] = ModelUse(name, use.answers + 1, count, use.cost + _cost(data))
+        cost = use.cost + _cost(data)
+        found[ref] = replace(use, answers=use.answers + 1, count=count, cost=cost)
     used = [replace(use, is_unknown=_is_unknown(session, use.cost)) for use in found.values()]
     return sorted(used, key=attrgetter("cost", "answers"), reverse=True)
 

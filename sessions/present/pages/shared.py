@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from opencode_web.lib.errors import NotFound
+from sessions.config.effective import model_names
 from sessions.events.stored import StoredTool
 from sessions.models import Part, Session, Share
 from sessions.present.conversation.history import build_turns, load_rows
@@ -80,7 +81,11 @@ def load_shared(share: Share, *, before: int | None = None) -> Shared:
     rows, earlier = load_rows(session, before=before)
     for row in rows:
         _clean_rows(row, clean)
-    context = RenderContext(_place(share), is_partly_unpriced=session.is_partly_unpriced)
+    context = RenderContext(
+        _place(share),
+        is_partly_unpriced=session.is_partly_unpriced,
+        model_name=model_names(session.project),
+    )
     turns = build_turns(session, rows, context, newest=before is None)
     url = reverse("shared", kwargs={"token": share_token(share.pk)})
     return Shared(

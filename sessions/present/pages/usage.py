@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from providers.model_names import ModelNames
+from sessions.config.effective import team_data
 from sessions.models import Project
 from teams.models import Team, UsageEntry, User
 from teams.usage import GONE, Asked, Used, add_up, by, by_day, find_usage
@@ -97,6 +100,7 @@ class Names:
 
     people: Mapping[int, User]
     projects: Mapping[str, str]
+    models: ModelNames
 
     def person(self, id: int | None) -> str:
         user = self.people.get(id or GONE)
@@ -106,22 +110,22 @@ class Names:
         user = self.people.get(id or GONE)
         return user.email if user else ""
 
+    def model(self, provider: str, model: str) -> str:
+        """What stands for a model that the log does not name, too."""
+        return self.models(provider, model) if model else _("Not recorded")
+
     def project(self, id: str) -> str:
         if not id:
             return _("Outside projects")
         return self.projects.get(id) or _("Deleted project %(id)s") % {"id": id[-6:]}
 
 
-def model_name(provider: str, model: str) -> str:
-    """What stands for a model that the log does not name, too."""
-    return f"{provider}/{model}" if model else _("Not recorded")
-
-
 def load_names(team: Team, entries: QuerySet[UsageEntry]) -> Names:
     """Returns: the names of everybody in the entries, and of the team's projects."""
     ids = entries.order_by().values("user")
     people = {user.pk: user for user in User.objects.filter(pk__in=ids)}
-    return Names(people, dict(Project.objects.filter(team=team).values_list("pk", "name")))
+    projects = dict(Project.objects.filter(team=team).values_list("pk", "name"))
+    return Names(people, projects, ModelNames(team, partial(team_data, team)))
 
 
 def load_usage(team: Team, asked: Asked, given: QueryDict, *, for_all: bool) -> UsagePage:
@@ -180,7 +184,8 @@ def _line(
         case "member":
             label, note, value = names.person(key[0]), names.email(key[0]), str(key[0] or GONE)
         case "model":
-            label, note, value = model_name(*key), "", f"{key[0]}/{key[1]}"
+            value = f"{key[0]}/{key[1]}"
+            label, note = names.model(*key), value if key[1] else ""
         case _:
             label, note, value = names.project(key[0]), "", key[0]
     return UsageLine(label, note, _query({**kept, name: value}), used, _share(used, total))
@@ -226,9 +231,10 @@ def _chips(asked: Asked, names: Names, kept: dict[str, str], *, for_all: bool) -
     shown = []
     if for_all and asked.member is not None:
         known = names.people or {user.pk: user for user in User.objects.filter(pk=asked.member)}
-        shown.append(("member", Names(known, {}).person(asked.member)))
+        shown.append(("member", replace(names, people=known).person(asked.member)))
     if asked.model:
-        shown.append(("model", model_name(*asked.model.partition("/")[::2])))
+        provider, _slash, model = asked.model.partition("/")
+        shown.append(("model", names.model(provider, model)))
     if asked.project:
         shown.append(("project", names.project(asked.project)))
     return [

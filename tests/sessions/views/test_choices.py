@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -8,9 +9,12 @@ from django.test import Client
 from providers.actions import create_provider
 from providers.kinds import ProviderKind
 from providers.models import ProviderConfig
+from sessions.events.messages import MessageTime, Tokens
+from sessions.events.types import SessionStatus, SessionUpdated
 from sessions.models import Project, Session, SessionInput
 from teams.models import User
 from tests.providers.test_clouds import make_bedrock
+from tests.sessions.story import T0, Story, write
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -134,6 +138,21 @@ def test_a_new_session_begins_with_it_and_goes_on_with_it(
     assert session.model == {"providerID": "demo", "id": "thinker", "variant": "low"}
     html = browser.get(f"/t/acme/s/{session.pk}").content.decode()
     assert '<option value="low" selected>Low</option>' in html
+
+
+def test_turns_the_menu_and_the_context_use_the_name_that_was_chosen(
+    browser: Client, project: Project, alice: User, session: Session
+) -> None:
+    story = Story(session, alice)
+    write(session, SessionUpdated(model={"providerID": "demo", "id": "inline"}))
+    for text in ("first", "second"):
+        story.ask(text)
+        story.answer(tokens=Tokens(input=7), time=MessageTime(created=T0, completed=T0))
+    write(session, SessionStatus(state="idle"))
+    html = browser.get(f"/t/acme/s/{session.pk}?panel=context").content.decode()
+    found = re.findall(r'<(\w+)[^>]* title="demo/inline">([^<]*)<', html)
+    name = "Script in the prompt (scripted)"
+    assert found == [("dd", name), ("span", name), ("span", name), ("th", name)]
 
 
 def test_lists_of_what_is_not_there_give_nothing_away(browser: Client, project: Project) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from sessions.events.types import SessionStatus
+from sessions.events.types import SessionStatus, SessionUpdated
 from sessions.models import PermissionRequest, Project, Session
 from teams.models import User
 from tests.sessions.factories import make_session
@@ -59,6 +59,7 @@ def test_fr_01_a_sub_agents_page_is_read_only_and_leads_on(
     client_for: ClientFor, alice: User, project: Project, session: Session, child: Session
 ) -> None:
     last = make_session(alice, project, title="Refresh", parent=session)
+    write(session, SessionUpdated(agent="build"))
     client, base = client_for(alice), f"/t/acme/s/{session.pk}"
     answer = client.get(f"/t/acme/s/{child.pk}?panel=context", follow=True)
     assert answer.redirect_chain == [(f"{base}/sub/{child.pk}?panel=context", 302)]
@@ -68,6 +69,7 @@ def test_fr_01_a_sub_agents_page_is_read_only_and_leads_on(
     assert "Sub-agent 1 of 2" in nav
     assert f'href="{base}/sub/{last.pk}"' in nav
     assert f'data-session="{child.pk}"' in html
+    assert '<span class="prompt-author">Build, for Alice</span>' in html
     for absent in ("composer", "rename", "share"):
         assert f'id="{absent}"' not in html
     after = client.get(f"{base}/sub/{last.pk}").content.decode()

@@ -36,6 +36,8 @@ def client_for() -> ClientFor:
 
 @pytest.fixture
 def used(team: Team, project: Project, alice: User, bob: User) -> None:
+    team.config = {"provider": {"demo": {"models": {"big": {"name": "Big One"}}}}}
+    team.save()
     now = timezone.now()
     for user, cost, days, model, prompt in (
         (alice, "3", 0, "big", "msg_1"),
@@ -71,7 +73,8 @@ def test_fr_02_the_team_s_usage_is_added_up(client_for: ClientFor, alice: User, 
     assert figures(page) == ["$8.00", "672", "3", "4"]
     assert "60 % more than before" in page
     assert names(page, "members") == ["Alice", "Bob", "Deleted accounts"]
-    assert names(page, "models") == ["demo/big", "demo/small"]
+    assert names(page, "models") == ["Big One", "small"]
+    assert '<p class="meta">demo/big</p>' in page
     assert names(page, "projects") == ["shop", "Deleted project j_gone"]
     assert page.count('<rect class="usage-bar"') == 2
     assert page.count("<time datetime") == 30
@@ -118,7 +121,7 @@ def test_what_is_chosen_can_be_taken_away(
     chips = page.split("Filters:</span>")[1].split("</p>")[0]
     assert re.findall(r'href="([^"]*)"><span>([^<]*)', chips) == [
         ("?range=7&amp;model=demo%2Fbig", "Bob"),
-        (f"?range=7&amp;member={bob.pk}", "demo/big"),
+        (f"?range=7&amp;member={bob.pk}", "Big One"),
     ]
 
 

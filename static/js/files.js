@@ -1,6 +1,7 @@
 // The files pane: folders and files are fetched when they are opened, and mentioned in a message.
 import { bind } from "./keys.js";
 import { insertIntoMessage } from "./message.js";
+import { push } from "./trail.js";
 import { load, mayReplace } from "./view.js";
 
 const FILTER_MS = 200;
@@ -14,7 +15,7 @@ function setAddress(file) {
   if (file) url.searchParams.set("file", file);
   else url.searchParams.delete("file");
   url.hash = "";
-  history.replaceState(history.state, "", url);
+  push(url, "files");
 }
 
 async function openFile(link) {

@@ -1,5 +1,6 @@
 // The side panel: its tabs, its width, and what a person's account keeps of both.
 import { save as keep } from "./taste.js";
+import { back, push, replace } from "./trail.js";
 import { load } from "./view.js";
 
 const RELOAD_MS = 1000;
@@ -38,39 +39,75 @@ async function fill(name) {
   if (name === "preview") import("./preview.js");
 }
 
-function show(name, { focus = false } = {}) {
+const DETAILS = ["file", "folder", "filter", "source", "turn", "from", "full"];
+
+/** The address says what is open, so that a reload and a link show the same. */
+function addressOf(name) {
+  const url = new URL(location.href);
+  for (const detail of DETAILS) if (detail !== "full" || name !== "changes") url.searchParams.delete(detail);
+  if (name) url.searchParams.set("panel", name);
+  else url.searchParams.delete("panel");
+  return url;
+}
+
+/** Show a view, or none. `focus`: somebody has asked for it. */
+function display(name, { focus = false } = {}) {
   const open = Boolean(name);
   delete workspace.dataset.awaitsChanges;
   workspace.dataset.panel = open ? "open" : "closed";
   if (open) workspace.dataset.tab = name;
+  if (name !== "changes") delete workspace.dataset.full;
   mark();
-  // The address says what is open, so that a reload and a link show the same.
-  const url = new URL(location.href);
-  const details = ["file", "folder", "filter", "source", "turn", "from"];
-  if (name !== "changes") {
-    delete workspace.dataset.full;
-    details.push("full");
-  }
-  for (const detail of details) url.searchParams.delete(detail);
-  if (open) url.searchParams.set("panel", name);
-  else url.searchParams.delete("panel");
-  history.replaceState(history.state, "", url);
   save({ shown: name });
   const filled = open ? fill(name).then(() => focus && viewOf(name).querySelector("[data-diffs]")?.focus({ preventScroll: true })) : null;
   if (focus && overlay.matches) workspace.querySelector(open ? ".panel-head [aria-current]" : "[data-panel-opener]")?.focus();
   return filled;
 }
 
+function show(name, options) {
+  if (!name && back()) return null;
+  const url = addressOf(name);
+  if (name) push(url, name, !isOpen());
+  else replace(url, "");
+  return display(name, options);
+}
+
 /** The changes in the full window, or back beside the conversation. */
 export async function toggleFull() {
-  const isFull = workspace.toggleAttribute("data-full");
-  if (workspace.dataset.panel !== "open" || workspace.dataset.tab !== "changes") await show("changes");
-  const url = new URL(location.href);
-  if (isFull) url.searchParams.set("full", "1");
-  else url.searchParams.delete("full");
-  history.replaceState(history.state, "", url);
+  const isFull = !("full" in workspace.dataset);
+  if (!isFull && history.state?.full) return history.back();
+  const wasOpen = isOpen();
+  if (workspace.dataset.panel !== "open" || workspace.dataset.tab !== "changes") await display("changes");
+  workspace.toggleAttribute("data-full", isFull);
+  const url = addressOf("changes");
+  if (isFull) {
+    url.searchParams.set("full", "1");
+    push(url, "changes", !wasOpen);
+    history.replaceState({ ...history.state, full: true }, "");
+  } else {
+    url.searchParams.delete("full");
+    replace(url);
+  }
   viewOf("changes").querySelector("[data-diffs]")?.focus({ preventScroll: true });
 }
+
+const named = (address) => ["source", "turn", "from"].map((name) => new URL(address, location.href).searchParams.get(name)).join();
+
+/** Whether a view has another file or other changes in it than the address says. */
+function isOther(name) {
+  const view = viewOf(name);
+  if (name === "files") return (view.querySelector("[data-files-view] .file-path")?.title ?? "") !== (new URL(location.href).searchParams.get("file") ?? "");
+  const { address } = view.querySelector("[data-address]")?.dataset ?? {};
+  return name === "changes" && address && named(address) !== named(location.href);
+}
+
+addEventListener("popstate", ({ state }) => {
+  // Of a place in the page it says nothing.
+  if (!state || !("panel" in state)) return;
+  if (state.panel && isOther(state.panel)) viewOf(state.panel).dataset.src = location.href;
+  display(state.panel, { focus: !state.panel });
+  workspace.toggleAttribute("data-full", new URL(location.href).searchParams.has("full"));
+});
 
 /** What a click on the link of a tab does, or without a link its key. An empty name closes. */
 export function press(name, link) {
@@ -78,8 +115,8 @@ export function press(name, link) {
   // The link of a turn leads to its own changes, that of a file to the file.
   if (/[?&](turn|file)=/.test(link?.search)) {
     viewOf(name).dataset.src = link.href;
-    const shown = show(name, { focus: true });
-    if (name === "files") history.replaceState(history.state, "", link.href);
+    push(new URL(link.href), name, !isOpen());
+    const shown = display(name, { focus: true });
     if (link.hash) shown.then(() => document.getElementById(link.hash.slice(1))?.scrollIntoView());
     return;
   }
@@ -127,7 +164,7 @@ function followChanges(hasChanges, address = "") {
     Object.assign(dataset, { panel: "closed", awaitsChanges: "" });
     const url = new URL(location.href);
     url.searchParams.delete("panel");
-    history.replaceState(history.state, "", url);
+    replace(url, "");
   } else return;
   mark();
 }
@@ -175,3 +212,4 @@ edge.addEventListener("keydown", (event) => {
 
 mark();
 if (isOpen()) fill(workspace.dataset.tab);
+replace(location.href, isOpen() ? workspace.dataset.tab : "");

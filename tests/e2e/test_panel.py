@@ -65,6 +65,48 @@ def shown(page: Page, text: str) -> None:
     expect(lines.filter(has_text=re.compile(f"^{re.escape(text)}"))).not_to_have_count(0)
 
 
+def test_back_shows_what_was_open_before_and_leaves_the_session_in_the_end(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    folder = Path(client.get("/path").json()["worktree"])
+    for name in ("one.md", "two.md"):
+        (folder / name).write_text(f"# {name}\n")
+    page.goto(f"{server.url}/t/{server.team}/")
+    address = f"{server.url}/t/{server.team}/s/{new_session(client)}?panel=none"
+    page.goto(address)
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    panel, shown = page.locator("#panel"), page.locator("#panel-files .file-path")
+    page.keyboard.press("i")
+    expect(page.locator("#panel-context")).to_be_visible()
+    page.keyboard.press("f")
+    for name in ("one.md", "two.md"):
+        panel.get_by_role("link", name=name).click()
+        expect(shown).to_have_text(name)
+    page.go_back()
+    expect(shown).to_have_text("one.md")
+    page.go_forward()
+    expect(shown).to_have_text("two.md")
+    page.go_back()
+    page.go_back()
+    page.go_back()
+    expect(page.locator("#panel-context")).to_be_visible()
+    page.go_back()
+    expect(panel).to_be_hidden()
+
+    # Whoever closes it is where they were before they opened it.
+    page.keyboard.press("f")
+    page.keyboard.press("e")
+    expect(page.locator("[data-full]")).to_be_visible()
+    page.go_back()
+    expect(page.locator("[data-full]")).to_have_count(0)
+    expect(page.locator("#panel-files")).to_be_visible()
+    page.keyboard.press("f")
+    expect(panel).to_be_hidden()
+    assert page.url == address
+    page.go_back()
+    page.wait_for_url(re.compile(r"/t/[^/]+/$"))
+
+
 def test_a_terminal_outlives_reloads_and_lost_connections_until_it_is_ended(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:

@@ -121,7 +121,8 @@ def test_it_is_written_down_once_in_a_while_and_not_at_every_request(
 ) -> None:
     desk.get("/me/devices")
     seen = UserSession.objects.get().last_seen_at
-    # The browser's session, the person, the rows, which of them are live, and the person's team.
-    with django_assert_num_queries(5):
+    # The browser's session, the person, the rows, and which of them are live; for the bar the
+    # team that it leads to, and the others.
+    with django_assert_num_queries(6):
         desk.get("/me/devices")
     assert UserSession.objects.get().last_seen_at == seen

@@ -18,7 +18,7 @@ READ_ALOUD = {"alt", "aria-description", "aria-label", "data-label", "placeholde
 LETTERS = re.compile(r"[A-Za-z]{2,}")
 # Names, and what is the same in every language.
 SAME = {"OpenCode", "Web", "UTC", "opencode", "json", "git", "kbd", "Esc", "Ctrl", "Enter", "Mod"}
-SAME |= {"USD", "HTTP", "nbsp", "middot", "hellip", "Alt", "Shift", "Tab", "Space"}
+SAME |= {"USD", "HTTP", "nbsp", "middot", "hellip", "Alt", "false", "Shift", "Tab", "Space"}
 # The letters of git's states, which are one text without their branches.
 SAME |= {"ADRM"}
 # Attributes of a parent's element, which are no text.

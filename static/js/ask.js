@@ -1,7 +1,7 @@
 // Questions of the agent: announced on arrival, answered by keys, deaf for the first half second.
+import { isIdle, place } from "./idle.js";
 import { bind } from "./keys.js";
 import { alertUser } from "./toast.js";
-import { isIdle, place } from "./write.js";
 import { _ } from "./words.js";
 
 // A key or a click on its way when the card appears was not meant for it.

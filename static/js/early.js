@@ -1,5 +1,6 @@
 // Keys that were meant for the message field of a page before it was there.
-import { place } from "./write.js";
+import { place } from "./idle.js";
+import "./write.js";
 
 /** Keep what is typed until the next page. `events`: keys that `hear` has caught by now. */
 export function listen(events, hear) {

@@ -1,5 +1,6 @@
 // Writing a message: the field grows, keeps drafts, sends on Enter.
 import { forget, keep, pause, restore } from "./draft.js";
+import { place } from "./idle.js";
 import { keymap } from "./keys.js";
 import { announce } from "./notify.js";
 import { ulid } from "./ulid.js";
@@ -8,23 +9,6 @@ import { _ } from "./words.js";
 
 const form = () => document.querySelector("[data-composer]");
 const prompt = () => document.querySelector("[data-prompt]");
-
-// The page has put the focus into the field, and nobody has used it since.
-let isPlaced = false;
-const isTouch = matchMedia("(hover: none)");
-
-/** Have what is typed next in the field, but where the keyboard on the screen would come. */
-export function place() {
-  if (isTouch.matches) return;
-  prompt()?.focus();
-  isPlaced = document.activeElement === prompt();
-}
-
-/** Whether the focus may go to something that has come. */
-export const isIdle = () => isPlaced && document.activeElement === prompt() && !prompt().value;
-
-for (const type of ["input", "pointerdown", "focusout"])
-  document.addEventListener(type, ({ target }) => (isPlaced &&= !target.matches("[data-prompt]") || !document.hasFocus()));
 
 function grow(field) {
   if (CSS.supports("field-sizing", "content")) return;

@@ -207,12 +207,7 @@ async def _going_on(values: Values, server: Server, plan: Plan) -> None:
         chromium() as browser,
     ):
         busy = await measure_busy(browser, api, server, session)
-        values |= {
-            "busy.share": busy.share,
-            "busy.styles": busy.styles,
-            "busy.task": busy.task_ms,
-            "busy.key": busy.key_ms,
-        }
+        values |= {f"busy.{name}": value for name, value in busy.items()}
 
 
 # The groups that can be measured by themselves.

@@ -137,6 +137,7 @@ def _browser() -> Iterator[Row]:
     busy = "Session of 500 messages that streams 20 chunks/s"
     yield Row("busy.share", f"{busy}: main thread of its page", "%", budget=5, has_goal=False)
     yield Row("busy.styles", "style recalculation of that", "%", has_goal=False)
+    yield Row("busy.layouts", "layouts of that", "1/s", has_goal=False)
     yield Row("busy.task", "its longest task", "ms", budget=100, has_goal=False)
     yield Row("busy.key", "key to paint, median of 20", "ms", budget=50, has_goal=False)
     for sockets in (1, 50, 200):

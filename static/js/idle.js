@@ -1,11 +1,10 @@
 // The message field while the page has put the focus into it, and nobody has used it since.
 let isPlaced = false;
 const prompt = () => document.querySelector("[data-prompt]");
-const isTouch = matchMedia("(hover: none)");
 
 /** Have what is typed next in the field, but where the keyboard on the screen would come. */
 export function place() {
-  if (isTouch.matches) return;
+  if (matchMedia("(hover: none)").matches) return;
   prompt()?.focus();
   isPlaced = document.activeElement === prompt();
 }

@@ -30,15 +30,8 @@ function showPrompt() {
   const [author, text] = ["author", "text"].map((name) => prompt.querySelector(`.prompt-${name}`).textContent.trim());
   head.textContent = `${author}: ${text.slice(0, 200)}`;
 }
-let due = false;
-log.addEventListener("scroll", () => {
-  if (due) return;
-  due = true;
-  requestAnimationFrame(() => {
-    due = false;
-    showPrompt();
-  });
-}, { passive: true });
+// Heard once for each paint. To wait for the next frame here would make one.
+log.addEventListener("scroll", showPrompt, { passive: true });
 head.addEventListener("click", () => goTo(read));
 
 /** To the turn before (-1) or after (1); within a long one first to its beginning. */

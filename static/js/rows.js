@@ -19,11 +19,11 @@ const toEnd = (output) => (output.scrollTop = output.scrollHeight);
 function save() {
   timer = null;
   const open = [...log.querySelectorAll(ROWS)].filter((row) => row.open).map((row) => row.id);
-  const edge = log.getBoundingClientRect().top;
   const isPast = !document.querySelector("[data-jump]").hidden;
+  const edge = isPast && log.getBoundingClientRect().top;
   const turn = isPast && [...log.querySelectorAll("[data-turn]")].find((one) => one.getBoundingClientRect().bottom > edge);
   const rows = { open, turn: turn?.id, offset: turn ? edge - turn.getBoundingClientRect().top : 0 };
-  history.replaceState({ ...history.state, rows }, "");
+  if (JSON.stringify(rows) !== JSON.stringify(history.state?.rows)) history.replaceState({ ...history.state, rows }, "");
 }
 const saveSoon = () => (timer ??= setTimeout(save, SAVE_MS));
 

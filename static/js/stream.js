@@ -1,5 +1,12 @@
 // Texts that grow. Offsets count characters as the server does, not UTF-16 units.
 const waiting = new Map();
+// Each paint lays the page out, so text waits this long for more; from `EAGER_MS` on what comes is
+// shown at once.
+const PAINT_MS = 100;
+const EAGER_MS = 85;
+let paintedAt = 0;
+let timer = null;
+let frame = null;
 const size = (text) => [...text].length;
 const rest = (text, start) => [...text].slice(start).join("");
 const find = (id) => document.querySelector(`#prt-${CSS.escape(id)}[data-length]`);
@@ -10,13 +17,48 @@ function append(part, text) {
   else tail.append(text);
 }
 
-/** Write what has arrived. Before anything else changes the page, and once for each paint. */
+function close(part, { f, a, x }) {
+  // A part that stands elsewhere is repaired by its last frame.
+  if (Number(part.dataset.closed) !== f || Number(part.dataset.length) < a) return;
+  part.querySelector(".blocks").insertAdjacentHTML("beforeend", x);
+  part.dataset.closed = a;
+  const tail = part.querySelector(".tail");
+  tail.textContent = rest(tail.textContent, a - f);
+}
+
+/** Write what has arrived. Before anything else changes the page. */
 export function flushText() {
-  for (const [id, text] of waiting) {
+  for (const [id, { text, blocks }] of waiting) {
     const part = find(id);
-    if (part) append(part, text);
+    if (!part) continue;
+    append(part, text);
+    blocks.forEach((frame) => close(part, frame));
   }
   waiting.clear();
+}
+
+function paint() {
+  frame = null;
+  paintedAt = performance.now();
+  flushText();
+}
+
+function requestPaint() {
+  clearTimeout(timer);
+  timer = null;
+  frame ??= requestAnimationFrame(paint);
+}
+
+function paintSoon() {
+  const age = performance.now() - paintedAt;
+  if (age > EAGER_MS) requestPaint();
+  else timer ??= setTimeout(requestPaint, PAINT_MS - age);
+}
+
+function changes(id) {
+  paintSoon();
+  if (!waiting.has(id)) waiting.set(id, { text: "", blocks: [] });
+  return waiting.get(id);
 }
 
 /** The text `x` of part `p` begins at character `a`: what is known is skipped, a gap is asked for. */
@@ -28,18 +70,8 @@ export function growText({ p, a, x }) {
   const fresh = a === known ? x : rest(x, known - a);
   if (!fresh) return;
   part.dataset.length = known + size(fresh);
-  if (!waiting.size) requestAnimationFrame(flushText);
-  waiting.set(p, (waiting.get(p) ?? "") + fresh);
+  changes(p).text += fresh;
 }
 
 /** Characters `f` to `a` of part `p` are finished blocks: they leave the raw tail. */
-export function closeBlocks({ p, f, a, x }) {
-  flushText();
-  const part = find(p);
-  // A part that stands elsewhere is repaired by its last frame.
-  if (!part || Number(part.dataset.closed) !== f || Number(part.dataset.length) < a) return;
-  part.querySelector(".blocks").insertAdjacentHTML("beforeend", x);
-  part.dataset.closed = a;
-  const tail = part.querySelector(".tail");
-  tail.textContent = rest(tail.textContent, a - f);
-}
+export const closeBlocks = (frame) => changes(frame.p).blocks.push(frame);

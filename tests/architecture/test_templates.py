@@ -184,6 +184,12 @@ def test_a_style_sheet_keeps_to_the_house_style(subtests: pytest.Subtests) -> No
                 r"-(?:left|right)\b|(?<![-\w])(?:left|right): |: (?:left|right);", text
             )
             assert not re.findall(r"(?m)^[^{};:]*#[a-z][^{};]*\{", text), "ids are not for styling"
+            # What `:has()` looks for and what is styled because of it have names: otherwise each
+            # element that comes restyles the page.
+            assert not re.findall(r":has\((?:[^()]*[\s>+~,])?[:*].*", text)
+            assert not re.findall(
+                r":has\((?:[^()]|\([^()]*\))*\)[^,{}]*[\s>+~](?:\*|:(?!is\()).*", text
+            )
             if path.name != "tokens.css":
                 assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl|oklch|light-dark)\(", text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -110,3 +111,26 @@ def test_nfr_01_the_way_back_to_the_latest_is_one_step(
     expect(page.locator("[data-turn]").last).to_be_in_viewport()
     expect(page.get_by_role("button", name="Jump to latest")).to_be_hidden()
     expect(page.locator("[data-turn]")).to_have_count(30)
+
+
+def test_nfr_01_text_that_comes_restyles_little_of_the_page(
+    server: Installation, client: httpx.Client, session: str, page: Page
+) -> None:
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    chunks = 60
+    words = [{"text": "Word after\n\nword. "}, {"delay_ms": 20}] * chunks
+    steps = script([{"text": "First. "}, {"delay_ms": 1_000}, *words, {"text": "Last."}])
+    client.post(f"/session/{session}/prompt_async", json=body(steps))
+    answer = page.locator("[data-turn]").last.locator(".text")
+    expect(answer).to_contain_text("First.")
+    browser = page.context.browser
+    assert browser
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    expect(answer).to_contain_text("Last.")
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    restyled = [e["args"]["elementCount"] for e in events if e["name"] == "UpdateLayoutTree"]
+    layouts = [e for e in events if e["name"] == "Layout"]
+    assert page.locator("*").count() > 1_000
+    assert max(restyled) < 200
+    assert 0 < len(layouts) <= chunks

@@ -1,6 +1,8 @@
 // The way back through the side panel: what is opened is an entry of its own, and to close it goes back
 // to before. `depth` counts the entries since the panel was closed; 0 where it was open from the start.
 
+// htmx marks the entries of a page as its own with every request, and loads those anew.
+htmx.config.history = false;
 const state = () => history.state ?? {};
 
 /** Another view or file is shown. `panel`: the view; `isOpening`: the panel was closed before. */
@@ -11,7 +13,7 @@ export function push(url, panel, isOpening = false) {
 }
 
 /** The same view is shown another way. */
-export const replace = (url, panel = state().panel) => history.replaceState({ ...history.state, panel }, "", url);
+export const replace = (url, panel = state().panel) => history.replaceState({ ...history.state, htmx: false, panel }, "", url);
 
 /** Go back to before the panel was opened. Returns: whether it was opened on this page. */
 export function back() {

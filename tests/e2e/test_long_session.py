@@ -18,11 +18,14 @@ MESSAGES = 10_000
 pytestmark = of_page
 # Written as rows, not as events: ten thousand of those take a while, and pages read rows.
 _SEED = """
+import json
 from bench.requests import make_document
 from sessions.models import Message, Part, Session
 session = Session.objects.get(pk={session!r})
 messages, parts = [], []
-for row in make_document(session.directory, messages={messages})["messages"]:
+document = json.dumps(make_document(session.directory, messages={messages}))
+# Each seeded session has messages of its own.
+for row in json.loads(document.replace("b" * 14, session.pk[-14:]))["messages"]:
     session.seq += 1
     info, place = row["info"], dict(session=session, seq=session.seq)
     messages.append(Message(id=info["id"], role=info["role"], data=info, **place))
@@ -114,8 +117,10 @@ def test_nfr_01_the_way_back_to_the_latest_is_one_step(
 
 
 def test_nfr_01_text_that_comes_restyles_little_of_the_page(
-    server: Installation, client: httpx.Client, session: str, page: Page
+    server: Installation, client: httpx.Client, page: Page
 ) -> None:
+    session = new_session(client)
+    server.run(_SEED.format(session=session, messages=60))
     page.goto(f"{server.url}/t/{server.team}/s/{session}")
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
     chunks = 60

@@ -1,7 +1,6 @@
 // Texts that grow. Offsets count characters as the server does, not UTF-16 units.
 const waiting = new Map();
-// Each paint lays the page out, so text waits this long for more; from `EAGER_MS` on what comes is
-// shown at once.
+// Each paint lays the page out, so what comes soon after one waits for more, until `PAINT_MS` after it.
 const PAINT_MS = 100;
 const EAGER_MS = 85;
 let paintedAt = 0;

@@ -234,6 +234,7 @@ NO_PAGE = {
     _SESSION + "/turn/<str:turn>/menu",
     _SESSION + "/menu",
     "t/<slug:team>/choices",
+    "t/<slug:team>/start/place",
     "t/<slug:team>/live",
     _SESSION + "/live",
     "t/<slug:team>/settings/audit.csv",

@@ -263,7 +263,7 @@ def test_own_pages_take_the_same_queries_for_many_accounts(
                 key=KEY,
             )
     browser.get(mine(name))
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(14):
         browser.get(mine(name))
 
 

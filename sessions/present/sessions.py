@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -13,7 +14,6 @@ from django.utils.translation import gettext_noop, ngettext
 
 from opencode_web.lib.json import JsonObject, number_of, text_of
 from opencode_web.lib.templatetags.ui import money, ordinal
-from providers.model_names import ModelNames
 from sessions.actions.admission import find_closure
 from sessions.actions.sessions import is_default_title
 from sessions.config.effective import model_names
@@ -68,7 +68,7 @@ class Header:
     agent: str
     # `provider/model`
     model: str
-    models: ModelNames
+    models: Callable[[str, str], str]
     project: str
     project_url: str
     # The page of its own worktree; empty for the project's folder.
@@ -221,8 +221,16 @@ def shown_title(session: Session) -> str:
     return _("New session") if is_default_title(session.title) else session.title
 
 
-def build_header(session: Session, below: Used = NOTHING, *, is_lost: bool = False) -> Header:
+def build_header(
+    session: Session,
+    below: Used = NOTHING,
+    *,
+    models: Callable[[str, str], str] | None = None,
+    is_lost: bool = False,
+) -> Header:
     """`below`: what its sub-agents used; `is_lost`: its worker has died, if it needs one.
+
+    `models`: those of the page, which then loads each provider once.
 
     `session.project.team` should be loaded.
     """
@@ -251,7 +259,7 @@ def build_header(session: Session, below: Used = NOTHING, *, is_lost: bool = Fal
         is_partly_unpriced=session.is_partly_unpriced,
         agent=session.agent,
         model=model_name(session.model),
-        models=model_names(session.project),
+        models=models or model_names(session.project),
         project=session.project.name,
         project_url=reverse(
             "sessions:project", kwargs={"team": place.team, "project": session.project_id}

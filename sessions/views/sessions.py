@@ -59,8 +59,11 @@ def session_page(
     place = Place.of(session)
     waiting = load_waiting(session)
     pulls = load_pulls(session)
-    window = _window(request, session, render_context(session, waiting))
-    header = build_header(session, used_below(session), is_lost=has_lost_worker(session))
+    drawn = render_context(session, waiting)
+    window = _window(request, session, drawn)
+    header = build_header(
+        session, used_below(session), models=drawn.model_name, is_lost=has_lost_worker(session)
+    )
     panel = build_panel(
         place,
         request.user.preferences,

@@ -46,6 +46,7 @@ def test_it_is_a_plain_shell_script() -> None:
     subprocess.run(["sh", "-n", str(ENTRYPOINT)], check=True)
 
 
+@pytest.mark.deep
 def test_it_migrates_once_and_becomes_the_command(environment: dict[str, str]) -> None:
     # The data folder of SQLite has one server; on PostgreSQL three containers start at once.
     (Path(environment["OPENCODE_WEB_DATA"])).mkdir()

@@ -67,6 +67,7 @@ def test_the_list_of_providers_narrows_as_somebody_types(server: Installation, p
     expect(page.get_by_role("heading", level=1)).to_have_text("Connect Groq")
 
 
+@pytest.mark.deep
 def test_a_code_is_entered_at_the_vendor_and_the_page_goes_on_by_itself(
     played: Installation, signed_in: BrowserContext
 ) -> None:

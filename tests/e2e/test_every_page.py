@@ -275,8 +275,12 @@ def stranger_page(signed_in: BrowserContext) -> Iterator[Page]:
         yield context.new_page()
 
 
+def _marks_of(stop: Stop) -> list[pytest.MarkDecorator]:
+    return of_page if stop.name in FRAMES else [*of_page, pytest.mark.deep]
+
+
 @pytest.mark.parametrize(
-    "stop", [pytest.param(stop, marks=of_page, id=stop.name) for stop in STOPS]
+    "stop", [pytest.param(stop, marks=_marks_of(stop), id=stop.name) for stop in STOPS]
 )
 def test_fr_01_axe_finds_nothing_on_it(
     server: Installation,

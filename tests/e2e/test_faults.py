@@ -190,6 +190,7 @@ def own(mortal: Installation, signed_in: BrowserContext) -> Iterator[Page]:
         yield page
 
 
+@pytest.mark.deep
 def test_fr_01_a_worker_that_is_killed_costs_no_text_that_was_shown(
     mortal: Installation, own: Page
 ) -> None:
@@ -240,6 +241,7 @@ def test_fr_01_a_server_that_is_killed_many_times_in_mid_stream_loses_and_double
     expect(said).to_have_text(kept)
 
 
+@pytest.mark.deep
 def test_fr_01_after_a_deploy_the_page_offers_the_new_version_and_keeps_the_draft(
     mortal: Installation, own: Page
 ) -> None:

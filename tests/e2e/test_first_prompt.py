@@ -109,6 +109,7 @@ def test_without_javascript_the_conversation_is_shown(
     context.close()
 
 
+@pytest.mark.deep
 def test_ten_browsers_watch_one_session(server: Installation, browser: Browser) -> None:
     from tests.e2e.rest import body, new_session, script
 

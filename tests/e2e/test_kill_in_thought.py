@@ -13,7 +13,7 @@ from tests.e2e.rest import body, new_session, text_of, wait_for
 from tests.providers.llm import servers_messages as of
 from tests.providers.llm.front import on_a_port
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.deep]
 MODEL = {"providerID": "signed", "modelID": "claude-sonnet-4-5"}
 
 

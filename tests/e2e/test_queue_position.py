@@ -9,7 +9,7 @@ from tests.e2e.browser import chromium, in_chromium, signed_in_as, watched
 from tests.e2e.installation import Installation, installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import re
 import time
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.browser import chromium, in_chromium, sign_in
@@ -11,7 +12,7 @@ from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, text_of, wait_for
 from tests.providers.servers import OpenAIServer, Reply
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 MODEL = {"providerID": "loop", "modelID": "m"}
 BUSY = {"error": {"message": "Rate limit reached for m.", "type": "rate_limit_error"}}
 

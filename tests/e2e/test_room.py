@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browser import chromium, in_chromium, sign_in
@@ -13,7 +14,7 @@ from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, text_of, wait_for
 from tests.providers.servers import OpenAIServer, Reply, Request
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 MODEL = {"providerID": "loop", "modelID": "m"}
 REFUSED = {"error": {"message": "Invalid key.", "code": "invalid_api_key"}}
 

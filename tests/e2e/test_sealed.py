@@ -84,6 +84,7 @@ class Watsonx(httpx.MockTransport):
         return servers_chat.sse(of.chunk("stop", content="Done."))
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(sys.platform != "linux", reason="reads what its processes reach")
 def test_a_server_reaches_the_vendors_and_nobody_else(sealed: Installation, tmp_path: Path) -> None:
     wires = {"chat": OpenAIServer, "responses": ResponsesServer, "messages": AnthropicServer}

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, text_of, wait_for
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.deep]
 
 
 def answers_of(client: httpx.Client, session: str) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from tests.oracle.vendors import VENDORS
 from tests.providers.servers import Request
 from tests.sessions.factories import make_project
 
-pytestmark = pytest.mark.any_database
+pytestmark = [pytest.mark.any_database, pytest.mark.deep]
 
 _AT_ONCE = 4
 

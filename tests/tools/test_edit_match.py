@@ -247,6 +247,7 @@ MANY = 100_000
 MAZE = "".join(f"{' ' * (n % 40)}x{' ' * (n % 37)}\n" for n in range(MANY))
 
 
+@pytest.mark.deep
 def test_hostile_texts_end_within_a_second_or_so(subtests: pytest.Subtests) -> None:
     cases = [
         ("x" * 10_000_000, "x" * 5_000_000 + "y"),

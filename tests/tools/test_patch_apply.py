@@ -174,6 +174,7 @@ def test_nothing_but_its_own_error_is_raised(text: str, chunks: list[Chunk]) -> 
     assert changed.count("\n") <= text.count("\n") + added + 1
 
 
+@pytest.mark.deep
 def test_hostile_patches_end_within_a_second_or_so(subtests: pytest.Subtests) -> None:
     cases = [
         ("x\n" * 100_000, ["-x"] * 50_000 + ["-y"]),

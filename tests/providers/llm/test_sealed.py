@@ -167,6 +167,7 @@ def key_of(npm: str, url: str) -> str:
     return json.dumps({"clientid": "a", "clientsecret": "b", **urls})
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("is_translated", [False, True])
 def test_calls_reach_their_vendors_and_nothing_else(
     is_translated: bool, env: dict[str, str]

@@ -62,6 +62,7 @@ def test_text(subtests: pytest.Subtests) -> None:
             assert to_text(page, BASE) == text
 
 
+@pytest.mark.deep
 def test_deep_pages_keep_their_words(subtests: pytest.Subtests) -> None:
     for tag in ["div", "b", "ul><li", "blockquote", "table><tr><td", "custom-tag"]:
         for convert in [to_markdown, to_text]:
@@ -79,6 +80,7 @@ async def test_it_is_done_in_a_process_of_its_own() -> None:
     assert await convert_html(page, "markdown", base=BASE) == page.removeprefix("<p>")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("piece", ["<!--", "<a ", "<![CDATA["])
 async def test_a_page_that_is_made_to_take_hours_does_not(piece: str) -> None:
     with pytest.raises(ToolError, match="too complex"):

@@ -24,6 +24,7 @@ from sessions.models import (
 )
 from sessions.shares.links import share_url
 from teams.models import User
+from tools.permissions.rules import Action
 
 # The version of OpenCode whose API this server speaks.
 API_VERSION = "1.18.33"
@@ -73,12 +74,16 @@ def session_to_wire(session: Session) -> JsonObject:
         "parentID": session.parent_id,
         "agent": session.agent,
         "model": session.model and {"variant": DEFAULT_VARIANT, **session.model},
-        "permission": session.permission,
+        "permission": [_rule_to_wire(rule) for rule in session.permission or ()],
         "metadata": session.metadata,
         "revert": {key: value for key, value in session.revert.items() if key != "restored"},
     }
     wire.update({key: value for key, value in optional.items() if value})
     return wire
+
+
+def _rule_to_wire(rule: JsonObject) -> JsonObject:
+    return {**rule, "action": Action(rule["action"]).for_clients.value}
 
 
 def _share(share: JsonObject) -> JsonObject:

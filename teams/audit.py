@@ -26,6 +26,7 @@ class AuditAction(StrEnum):
     CONFIG_CHANGED = "config.changed"
     MEMBER_JOINED = "member.joined"
     MEMBER_ROLE_CHANGED = "member.role_changed"
+    MEMBER_APPROVER_CHANGED = "member.approver_changed"
     MEMBER_REMOVED = "member.removed"
     MEMBER_LEFT = "member.left"
     INVITE_CREATED = "invite.created"

@@ -26,6 +26,7 @@ SENTENCES: dict[str, Promise] = {
     Did.MEMBER_JOINED: gettext_lazy("{user} joined the team as {role}."),
     Did.MEMBER_ROLE_CHANGED: gettext_lazy(
         "{who} changed the role of {user} from {before} to {after}."),
+    Did.MEMBER_APPROVER_CHANGED: gettext_lazy("{who} changed whether {user} is an approver."),
     Did.MEMBER_REMOVED: gettext_lazy("{who} removed {user} from the team."),
     Did.MEMBER_LEFT: gettext_lazy("{user} left the team."),
     Did.INVITE_CREATED: gettext_lazy("{who} created an invitation for the role {role}."),

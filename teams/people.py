@@ -27,6 +27,11 @@ class PersonRow:
     spent: Decimal
 
     @property
+    def can_approve(self) -> bool:
+        """Whether the role lets them allow anything."""
+        return has_role(self.membership.role, Role.MEMBER)
+
+    @property
     def seen(self) -> str:
         """In words."""
         return _day(self.day)

@@ -60,6 +60,7 @@ _settings: Routes = [
     path("leave", members.leave, name="leave"),
     path("members", members.members, name="members"),
     path("members/<int:member>/role", members.member_role, name="member_role"),
+    path("members/<int:member>/approver", members.member_approver, name="member_approver"),
     path("members/<int:member>/remove", members.member_remove, name="member_remove"),
     path("roles", roles.roles, name="roles"),
     path("invites", invites.invite_create, name="invite_create"),

@@ -18,6 +18,7 @@ from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
 from sessions.models import AdminsAsked, PermissionRequest, Project, RuleScope, SavedRule, Session
 from sessions.rules.in_force import session_ruleset
+from sessions.rules.second_person import require_second_person
 from sessions.tree import tree_of
 from sessions.wake import wake
 from teams.access import TeamAccess, require_role
@@ -59,7 +60,7 @@ def reply_permission(
 
     Raises: Conflict when somebody has answered before, naming who; Invalid when there is nothing
     that `always` could remember; Forbidden for a member who allows more cost, or something to the
-    whole team.
+    whole team, and for whoever has prompted where a second person must answer.
     """
     user = access.principal.user
     session = lock_session(access.session.pk)
@@ -68,6 +69,8 @@ def reply_permission(
         raise Conflict(_answered(request))
     if reply != "reject" and not access.team.can(role_to_answer(request.permission)):
         raise Forbidden(_("Only an admin or owner of the team can allow more cost."))
+    if reply != "reject" and request.second_person:
+        require_second_person(access.team, session)
     if reply == "always":
         if scope is RuleScope.TEAM:
             require_role(access.team, Role.ADMIN)
@@ -94,6 +97,7 @@ def reply_permission(
             "request": request.pk,
             "permission": request.permission,
             "reply": reply,
+            **({"second_person": True} if request.second_person else {}),
             **({"scope": scope.value} if reply == "always" else {}),
         },
     )
@@ -149,6 +153,8 @@ def _save_rules(
 ) -> None:
     offered = [p for p in request.always if len(p) <= MAX_PATTERN_CHARS]
     if not offered:
+        if request.second_person:
+            raise Invalid(_("This can only be allowed once: a second person must see each call."))
         raise Invalid(_("This can only be allowed once, because its effect cannot be determined."))
     chosen = [p for p in offered if patterns is None or p in patterns]
     if not chosen:

@@ -203,7 +203,11 @@ def agent_to_wire(agent: Agent, ruleset: Ruleset) -> JsonObject:
         "native": agent.native,
         "hidden": agent.hidden,
         "permission": [
-            {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action.value}
+            {
+                "permission": rule.permission,
+                "pattern": rule.pattern,
+                "action": rule.action.for_clients.value,
+            }
             for rule in ruleset
         ],
         # No client acts on them, and a value in there may be secret.

@@ -163,7 +163,8 @@ class PermissionAsked(Frozen):
     """A tool call waits for a person; the row and the card are made of this.
 
     Units: `until` is milliseconds since the epoch, absent where nobody has set a deadline.
-    `source` says in words whose rule asks, absent where none does.
+    `source` says in words whose rule asks, absent where none does. `second_person`: by somebody
+    who has not prompted the session.
     """
 
     type: Literal["permission.asked"] = "permission.asked"
@@ -177,6 +178,7 @@ class PermissionAsked(Frozen):
     metadata: JsonObject
     until: int | None = None
     source: str | None = None
+    second_person: bool | None = None
 
 
 class PermissionReplied(Frozen):

@@ -17,6 +17,7 @@ _NAME_CHARS = r"^[^\s/]+$"
 ACTIONS = [
     (Action.ALLOW.value, _("Allow")),
     (Action.ASK.value, _("Ask")),
+    (Action.ASK_OTHER.value, _("Ask someone else")),
     (Action.DENY.value, _("Deny")),
 ]
 

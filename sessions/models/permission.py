@@ -31,6 +31,8 @@ class PermissionRequest(models.Model):
     metadata = models.JSONField(default=dict)
     # Whose rule asks, in words; empty where it is not a rule that asks.
     source = models.TextField(blank=True, default="")
+    # Nobody who has prompted the session may answer; see `sessions/rules/second_person.py`.
+    second_person = models.BooleanField(default=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
     feedback = models.TextField(blank=True)
     replied_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)

@@ -24,6 +24,7 @@ from sessions.rules.sources import Loaded, load, sources_of
 from tools.permissions.config import parse_ruleset
 from tools.permissions.defaults import DEFAULTS
 from tools.permissions.rules import (
+    ASKS,
     MAX_PATTERN_CHARS,
     Action,
     Level,
@@ -106,7 +107,7 @@ def inherited_rules(
     ]
     own, _ = _of_session(session)
     rules = [
-        *(rule for rule in strict if rule.action is Action.ASK),
+        *(rule for rule in strict if rule.action in ASKS),
         *own,
         *(rule for rule in strict if rule.action is Action.DENY),
     ]
@@ -130,7 +131,9 @@ def _strictest(rule: Rule, ruleset: Ruleset) -> Action:
         for some in ("", _LONG)
         for text in ("", _LONG)
     }
-    return next(one for one in (Action.DENY, Action.ASK, Action.ALLOW) if one in answers)
+    return next(
+        one for one in (Action.DENY, Action.ASK_OTHER, Action.ASK, Action.ALLOW) if one in answers
+    )
 
 
 def with_tools(session: Session, tools: Mapping[str, bool]) -> list[JsonObject]:

@@ -171,9 +171,10 @@ def _read_instance() -> JsonObject:
     own = instance_config()
     if not given:
         return own
-    if given[0] not in '{["' and given not in {"allow", "ask", "deny"}:
+    is_action = given in set(Action)
+    if given[0] not in '{["' and not is_action:
         given = _read_file(Path(given))
-    value = given if given in {"allow", "ask", "deny"} else parse_jsonc(given)
+    value = given if is_action else parse_jsonc(given)
     return join_rules(join_rules({}, own), {"permission": value})
 
 

@@ -93,7 +93,9 @@ def reply_all(request: TeamRequest, session: str) -> HttpResponse:
     for asked, own in found:
         require_shown(request, session, own, kind="Permission request", id=asked.pk)
         if not can_go_together(asked):
-            raise Invalid(_("A higher cost limit must be allowed separately."))
+            raise Invalid(
+                _("A higher cost limit, or what needs a second person, must be allowed separately.")
+            )
     for asked, own in found:
         try:
             reply_permission(own, asked, reply="once")

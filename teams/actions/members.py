@@ -71,6 +71,36 @@ def change_role(
 
 
 @transaction.atomic
+def set_approver(
+    membership: Membership, *, access: TeamAccess, is_approver: bool, ip: str | None = None
+) -> Membership:
+    """Have a member allow what needs a second person, or no longer.
+
+    Raises: Invalid for a membership of another team, and for one who may not answer at all;
+    Forbidden when the member stands above the actor.
+    """
+    current = _lock(membership, access)
+    if is_approver and not has_role(Role(current.role), Role.MEMBER):
+        raise Invalid(
+            _("%(role)s cannot be an approver. Change the role first.")
+            % {"role": Role(current.role).label}
+        )
+    if current.is_approver != is_approver:
+        current.is_approver = is_approver
+        current.save(update_fields=["is_approver"])
+        data: JsonObject = {"user": current.user.email, "approver": is_approver}
+        record(
+            AuditAction.MEMBER_APPROVER_CHANGED,
+            actor=access.user,
+            team=access.team,
+            target=current,
+            data=data,
+            ip=ip,
+        )
+    return current
+
+
+@transaction.atomic
 def remove_member(membership: Membership, *, access: TeamAccess, ip: str | None = None) -> None:
     """Take a person out of a team; tokens for it and open invitations by the person end too.
 

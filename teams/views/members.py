@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from opencode_web.lib.errors import Invalid, NotFound
 from teams.access import require_role
-from teams.actions.members import change_role, leave_team, remove_member
+from teams.actions.members import change_role, leave_team, remove_member, set_approver
 from teams.forms import InviteForm, RoleForm, roles_below
 from teams.http import TeamRequest, client_ip, done, show, team_view
 from teams.models import Membership, Role
@@ -33,6 +33,21 @@ def member_role(request: TeamRequest, *, member: int) -> HttpResponse:
     role = Role(form.cleaned_data["role"])
     changed = change_role(membership, access=request.access, role=role, ip=client_ip(request))
     text = _("%(name)s is now %(role)s.") % {"name": changed.user.display_name, "role": role.noun}
+    return done(request, text, to=reverse("teams:members", args=[request.team.slug]))
+
+
+@require_POST
+@team_view(need=Role.ADMIN)
+def member_approver(request: TeamRequest, *, member: int) -> HttpResponse:
+    is_approver = request.POST.get("approver") == "1"
+    changed = set_approver(
+        _find(request, member),
+        access=request.access,
+        is_approver=is_approver,
+        ip=client_ip(request),
+    )
+    said = _("%(name)s is now an approver.") if is_approver else _("%(name)s is no approver now.")
+    text = said % {"name": changed.user.display_name}
     return done(request, text, to=reverse("teams:members", args=[request.team.slug]))
 
 

@@ -64,6 +64,9 @@ TABLE = [
     Page("leave", "post", T + "leave", (409, 302, 302, 302, 404, 302)),
     Page("members", "get", T + "members", (200, 200, 200, 200, 404, 302)),
     Page("member_role", "post", T + "members/{member}/role", (400, 400, 403, 403, 404, 302)),
+    Page(
+        "member_approver", "post", T + "members/{member}/approver", (302, 302, 403, 403, 404, 302)
+    ),
     Page("member_remove", "get", T + "members/{member}/remove", (200, 200, 403, 403, 404, 302)),
     Page("member_remove", "post", T + "members/{member}/remove", (302, 302, 403, 403, 404, 302)),
     Page("roles", "get", T + "roles", (200, 200, 200, 200, 404, 302)),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tools.permissions.rules import Action, Level, Rule, Subject, evaluate, is_hidden, judge
 from tools.permissions.wildcards import matches, may_match, must_match
 
-ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY
+ALLOW, ASK, OTHER, DENY = Action.ALLOW, Action.ASK, Action.ASK_OTHER, Action.DENY
 SETTINGS = (Level.INSTANCE, Level.TEAM, Level.PROJECT)
 TEXTS = st.text(alphabet="ab *?", max_size=8)
 PATTERNS = st.text(alphabet="ab *?", max_size=6)
@@ -57,6 +57,8 @@ def naive_evaluate(permission: str, text: str, rules: tuple[Rule, ...]) -> Actio
     default = says(Level.DEFAULT)
     if DENY in strict or (not settings_say and default is DENY):
         return DENY
+    if OTHER in strict:
+        return OTHER
     if ASK not in (*strict, says(Level.UNREADABLE)) and (
         ALLOW in settings_say or (not settings_say and ALLOW in (default, says(Level.SESSION)))
     ):
@@ -100,7 +102,7 @@ def test_no_lower_level_loosens_what_settings_above_it_say(
     below = tuple(
         Rule(rule.permission, rule.pattern, rule.action, level, rule.for_agent) for rule in more
     )
-    order = [ALLOW, ASK, DENY]
+    order = [ALLOW, ASK, OTHER, DENY]
     if any(matches("bash", rule.permission) and matches(text, rule.pattern) for rule in above):
         alone = evaluate("bash", text, above)
         named = [rule for rule in above if rule.for_agent]
@@ -113,7 +115,7 @@ def test_no_lower_level_loosens_what_settings_above_it_say(
 def test_other_spellings_never_loosen(
     text: str, others: list[str], rules: tuple[Rule, ...]
 ) -> None:
-    order = [ALLOW, ASK, DENY]
+    order = [ALLOW, ASK, OTHER, DENY]
     alone = judge("bash", [Subject(text)], real(rules)).action
     spelled = judge("bash", [Subject(text, tuple(others))], real(rules)).action
     assert order.index(spelled) >= order.index(alone)

@@ -117,4 +117,4 @@ def _action(value: JsonValue, *, at: str) -> Action:
     try:
         return Action(str(value))
     except ValueError as exc:
-        raise ValueError(f"{at} must be allow, ask or deny, not {value!r}") from exc
+        raise ValueError(f"{at} must be allow, ask, ask-other or deny, not {value!r}") from exc

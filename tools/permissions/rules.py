@@ -11,9 +11,10 @@ counts, as in OpenCode 1.18. **Between** levels a lower one can only tighten:
    a call, the defaults say nothing. The `repository` loosens not even them. A `session` turns their
    ask into allow, and opens nothing that they deny.
 4. An answer "always" satisfies whatever asks, and opens nothing that is denied.
-5. A command that can run or write anything is asked for where a level denies commands, changes or
+5. One level that asks for a second person is enough, too, and no answer "always" satisfies it.
+6. A command that can run or write anything is asked for where a level denies commands, changes or
    reading of files; see `Subject`.
-6. Where nobody says anything, it is asked.
+7. Where nobody says anything, it is asked.
 
 What settings say about an agent by name belongs to the level of those settings, after the general
 rules there: an admin's word for `build` goes before the same admin's word for all agents.
@@ -36,7 +37,14 @@ class Action(StrEnum):
 
     ALLOW = "allow"
     ASK = "ask"
+    # By somebody who has not prompted the session.
+    ASK_OTHER = "ask-other"
     DENY = "deny"
+
+    @property
+    def for_clients(self) -> Action:
+        """As OpenCode's clients know it."""
+        return Action.ASK if self is Action.ASK_OTHER else self
 
 
 class Reach(IntEnum):
@@ -74,7 +82,8 @@ _DENYING = (*_SETTINGS, Level.AGENT, Level.REPOSITORY, Level.SESSION)
 _ASKING = (*_SETTINGS, Level.REPOSITORY, Level.SESSION, Level.UNREADABLE)
 # What a command can do that is asked for by other names.
 _EVADED = ("bash", "edit", "read")
-_STRICTNESS = {None: 0, Action.ALLOW: 0, Action.ASK: 1, Action.DENY: 2}
+ASKS = frozenset({Action.ASK, Action.ASK_OTHER})
+_STRICTNESS = {None: 0, Action.ALLOW: 0, Action.ASK: 1, Action.ASK_OTHER: 2, Action.DENY: 3}
 
 
 @dataclass(frozen=True)
@@ -191,7 +200,9 @@ def _judge_one(subject: Subject, rules: list[Rule], denies: list[Rule]) -> Verdi
     verdict = _settle(last)
     if verdict.action is Action.ALLOW and subject.unsure_from is not None:
         risk = _risk(subject.unsure_from, rules)
-        verdict = Verdict(Action.ASK, risk) if risk else verdict
+        if risk:
+            other = risk.action is Action.ASK_OTHER
+            verdict = Verdict(Action.ASK_OTHER if other else Action.ASK, risk)
     if verdict.action is Action.ALLOW and (evaded := _evaded(subject.reach, last, denies)):
         return Verdict(Action.ASK, evaded)
     return verdict
@@ -234,6 +245,9 @@ def _settle(last: dict[Level, Rule]) -> Verdict:
     denies = _first(last, _DENYING, Action.DENY)
     if denies:
         return Verdict(Action.DENY, denies)
+    others = _first(last, _ASKING, Action.ASK_OTHER)
+    if others:
+        return Verdict(Action.ASK_OTHER, others)
     default = last.get(Level.DEFAULT)
     opens = _first(last, reversed(_SETTINGS), Action.ALLOW)
     asks = _first(last, _ASKING, Action.ASK)
@@ -274,7 +288,7 @@ def _risk(start: str, rules: list[Rule]) -> Rule | None:
         for level in _levels_of(rule):
             if level in settled or level is Level.SAVED:
                 continue
-            if rule.action is Action.DENY or (level in _ASKING and rule.action is Action.ASK):
+            if rule.action is Action.DENY or (level in _ASKING and rule.action in ASKS):
                 if may_match(start, rule.pattern):
                     return rule
             elif must_match(start, rule.pattern):

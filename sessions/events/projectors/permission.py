@@ -13,7 +13,8 @@ def project_asked(rows: Rows, event: PermissionAsked, seq: int, time: datetime) 
         created_at=time,
         expires_at=from_ms(event.until),
         source=event.source or "",
-        **event.model_dump(exclude={"type", "until", "source"}),
+        second_person=bool(event.second_person),
+        **event.model_dump(exclude={"type", "until", "source", "second_person"}),
     )
 
 

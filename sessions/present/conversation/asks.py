@@ -21,6 +21,7 @@ from sessions.models import AdminsAsked, PermissionRequest
 from sessions.present.changes.patches import patch_lines, patched_files
 from sessions.present.data import first_line, server_tool
 from sessions.present.place import Place
+from sessions.rules.second_person import SecondPerson, second_person
 from teams.access import roles_with
 from teams.models import Membership, Role
 from tools.permissions.rules import say_source
@@ -94,6 +95,8 @@ class PermissionCard:
     # Asks for more cost: there is nobody to tell something.
     is_budget: bool
     admins: Admins | None
+    # Who may allow it; None where one person is enough.
+    second: SecondPerson | None
     # All that can be allowed at once, with this one first; empty on the other cards.
     together: list[Together]
     together_url: str
@@ -161,8 +164,9 @@ def _amounts(request: PermissionRequest) -> tuple[str, str, str]:
 
 
 def can_go_together(request: PermissionRequest) -> bool:
-    """Whether it may be answered without a look at it alone: more cost may not."""
-    return request.permission != PERMISSION
+    """Whether it may be answered without a look at it alone: not more cost, nor what needs a second
+    person."""
+    return request.permission != PERMISSION and not request.second_person
 
 
 def said_together(request: PermissionRequest, place: Place) -> Together:
@@ -212,6 +216,9 @@ def build_card(
         needs=role_to_answer(request.permission),
         is_budget=request.permission == PERMISSION,
         admins=_admins(request, place) if request.permission == PERMISSION else None,
+        second=second_person(request.session, request.session.project.team)
+        if request.second_person
+        else None,
         together=list(together),
         together_url=place.url("reply_all"),
     )

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from sessions.config.cost_limit import role_to_answer
 from sessions.models import PermissionRequest, QuestionRequest, Session
+from sessions.present.conversation.asks import PermissionCard
 from sessions.present.conversation.docks import Card, build_cards
 from sessions.present.conversation.history import Waiting
 from sessions.present.place import Place
@@ -74,7 +75,7 @@ def load_inbox(access: TeamAccess) -> Inbox:
     cards = build_cards([(Place.of(top), own) for top, own in groups])
     mine, others, count = list[WaitingSession](), list[WaitingSession](), 0
     for (top, _), own in zip(groups, cards, strict=True):
-        answerable = sum(access.can(card.needs) for card in own)
+        answerable = sum(_is_for(card, access) for card in own)
         count += answerable
         (mine if answerable else others).append(
             WaitingSession(
@@ -82,3 +83,8 @@ def load_inbox(access: TeamAccess) -> Inbox:
             )
         )
     return Inbox(mine, others, count, len(waiting) - len(groups))
+
+
+def _is_for(card: Card, access: TeamAccess) -> bool:
+    second = card.second if isinstance(card, PermissionCard) else None
+    return access.can(card.needs) and (second is None or access.user in second.may_allow)

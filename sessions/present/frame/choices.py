@@ -250,4 +250,8 @@ def _hint(project: Project, config: Config, agent: Agent) -> str:
 
 
 def _leave(permission: str, ruleset: Ruleset) -> Action:
-    return Action.DENY if is_hidden(permission, ruleset) else evaluate(permission, "*", ruleset)
+    return (
+        Action.DENY
+        if is_hidden(permission, ruleset)
+        else evaluate(permission, "*", ruleset).for_clients
+    )

@@ -19,7 +19,7 @@ from sessions.runner.log.deadlines import new_request
 from sessions.runner.log.lease import Lease
 from tools.base import PermissionDenied, PermissionRejected
 from tools.context import PermissionAsk, Suspended
-from tools.permissions.rules import Action, Subject, judge, source_of
+from tools.permissions.rules import ASKS, Action, Subject, judge, source_of
 
 _SESSION = CompiledQuery(
     lambda session_id: Session.objects.select_related("project__team").filter(pk=session_id), str
@@ -84,15 +84,28 @@ def _settle(
     if action is Action.DENY:
         return Verdict(None, _denied(ask, source))
     request = _same_ask(session, part, ask)
-    is_new = request is None and action is Action.ASK
+    if _is_too_little(request, action):
+        request = None
+    is_new = request is None and action in ASKS
     if is_new or (request is not None and request.status == PermissionRequest.Status.PENDING):
-        asked = [_asked(session, part, ask, agent, source)] if is_new else []
+        second = action is Action.ASK_OTHER
+        asked = [_asked(session, part, ask, agent, source, second=second)] if is_new else []
         append(session, [PartUpdated(part=suspended(part)), *asked])
         return Verdict(None, Suspended())
     refusal = _refusal(request) if request is not None else None
     if refusal is not None:
         return Verdict(None, refusal)
     return Verdict(_begin(session, part) if begins else part)
+
+
+def _is_too_little(request: PermissionRequest | None, action: Action) -> bool:
+    """Whether somebody has allowed it before the rules called for a second person."""
+    return (
+        request is not None
+        and action is Action.ASK_OTHER
+        and not request.second_person
+        and request.status in (PermissionRequest.Status.ONCE, PermissionRequest.Status.ALWAYS)
+    )
 
 
 def _refusal(request: PermissionRequest) -> PermissionRejected | None:
@@ -125,7 +138,7 @@ def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> Permissio
 
 
 def _asked(
-    session: Session, part: ToolPart, ask: PermissionAsk, agent: str, source: str
+    session: Session, part: ToolPart, ask: PermissionAsk, agent: str, source: str, *, second: bool
 ) -> PermissionAsked:
     return new_request(
         session,
@@ -134,7 +147,8 @@ def _asked(
         agent=agent,
         permission=ask.permission,
         patterns=list(ask.patterns),
-        always=list(ask.always),
+        always=[] if second else list(ask.always),
+        second_person=second or None,
         metadata=ask.metadata,
         source=source,
     )

@@ -1,0 +1,78 @@
+"""Requests that nobody may allow who has told the agent what to do. Reads only.
+
+Whoever has ever prompted the session, or edited a queued prompt of it, is out: a prompt of an
+earlier turn can prepare what a later one sets off. Service accounts never answer, as anybody who
+holds their token could.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.text import get_text_list
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.errors import Forbidden
+from sessions.models import Message, Session, SessionInput
+from sessions.tree import tree_of
+from teams.access import TeamAccess, roles_with
+from teams.models import Membership, Role, Team, User
+
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class SecondPerson:
+    """Who may not allow something in a session, and who may, by the ids of people."""
+
+    prompted: frozenset[int]
+    may_allow: tuple[User, ...]
+
+    @property
+    def names(self) -> str:
+        """Of those who may allow it, in words; empty where there are none."""
+        names = [user.display_name for user in self.may_allow[: _MOST_NAMES + 1]]
+        if len(names) > _MOST_NAMES:
+            names[_MOST_NAMES:] = [_("others")]
+        return get_text_list(names, _("or"))
+
+
+def second_person(session: Session, team: Team) -> SecondPerson:
+    """Returns: the approvers of the team, or all members where it has named none, but for those who
+    have prompted."""
+    tree = tree_of(session)
+    inputs = SessionInput.objects.filter(session__in=tree).values_list("author", "edited_by")
+    written = Message.objects.filter(session__in=tree, role="user").values_list("author", flat=True)
+    prompted = {pk for pair in inputs for pk in pair} | set(written)
+    people = Membership.objects.filter(
+        team=team,
+        role__in=roles_with(Role.MEMBER),
+        user__is_active=True,
+        user__service_of=None,
+    ).select_related("user")
+    rows = list(people.order_by("created_at", "pk"))
+    named = [row for row in rows if row.is_approver] or rows
+    may_allow = tuple(row.user for row in named if row.user_id not in prompted)
+    return SecondPerson(frozenset(pk for pk in prompted if pk is not None), may_allow)
+
+
+def require_second_person(access: TeamAccess, session: Session) -> None:
+    """Raises: Forbidden, with who can, where the person may not allow what the session asks for."""
+    found = second_person(session, access.team)
+    if any(user.pk == access.user.pk for user in found.may_allow):
+        return
+    if access.user.pk in found.prompted:
+        reason = _("You have prompted this session, so somebody else must allow this.")
+    elif access.user.service_of_id is not None:
+        reason = _("A service account cannot allow this. A person must.")
+    else:
+        reason = _("Only an approver of the team can allow this.")
+    who = (
+        _("%(names)s can.") % {"names": found.names}
+        if found.names
+        else _(
+            "Nobody in the team can at the moment: an admin has to name an approver who has not "
+            "prompted this session."
+        )
+    )
+    raise Forbidden(f"{reason} {who}")

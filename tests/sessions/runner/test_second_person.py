@@ -1,0 +1,185 @@
+"""Calls that somebody must allow who has not told the agent what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import Forbidden, Invalid
+from sessions.actions.inbox import change_input
+from sessions.actions.permissions import reply_permission
+from sessions.agents.loader import agent_to_wire, find_agent
+from sessions.config.effective import project_config
+from sessions.models import PermissionRequest, Project, SavedRule, Session
+from sessions.rules.in_force import agent_ruleset
+from teams.access import access_team
+from teams.actions.members import set_approver
+from teams.actions.services import create_service
+from teams.models import AuditEntry, Membership, Role, User
+from tests.sessions.factories import prompt, script, session_access
+from tests.sessions.runner.drains import drain
+
+TOUCH = {"tool": "bash", "input": {"command": "touch made"}}
+TASK = {"description": "touch", "prompt": "touch it", "subagent_type": "general"}
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    project.team.config = {"permission": {"bash": {"touch *": "ask-other"}}}
+    project.team.save()
+    return project
+
+
+def made(session: Session) -> bool:
+    return (Path(session.project.directory) / "made").exists()
+
+
+def pending(session: Session) -> PermissionRequest:
+    return PermissionRequest.objects.get(session__project=session.project, status="pending")
+
+
+def answer(user: User, session: Session, reply: Any = "once", **more: Any) -> None:
+    request = pending(session)
+    reply_permission(session_access(user, request.session), request, reply=reply, **more)
+
+
+def refused(user: User, session: Session) -> str:
+    with pytest.raises(Forbidden) as caught:
+        answer(user, session)
+    assert pending(session)
+    return str(caught.value)
+
+
+async def begin(user: User, session: Session, *steps: Any) -> None:
+    text = script(*(steps or ([TOUCH], [{"text": "end"}])))
+    await in_db(prompt, user, session, text)
+    await drain(session)
+    assert session.state == "waiting"
+
+
+async def test_who_prompted_cannot_allow_it_and_another_can(
+    alice: User, bob: User, session: Session
+) -> None:
+    await begin(alice, session)
+    said = await in_db(refused, alice, session)
+    assert said == "You have prompted this session, so somebody else must allow this. Bob can."
+    await in_db(answer, bob, session)
+    await drain(session)
+    assert session.outcome == "done"
+    assert await in_db(made, session)
+    entry = await in_db(AuditEntry.objects.filter(action="permission.replied").latest, "pk")
+    assert (entry.actor_id, entry.data["second_person"]) == (bob.pk, True)
+
+
+async def test_who_prompted_can_reject_it(alice: User, session: Session) -> None:
+    await begin(alice, session)
+    await in_db(answer, alice, session, "reject")
+    await drain(session)
+    assert session.outcome == "stopped"
+    assert not await in_db(made, session)
+
+
+async def test_whoever_prompted_earlier_or_edits_a_queued_prompt_is_out_too(
+    alice: User, adam: User, bob: User, session: Session
+) -> None:
+    await in_db(prompt, bob, session, script([{"text": "Prepared."}]))
+    await drain(session)
+    await begin(alice, session)
+    assert (await in_db(refused, bob, session)).endswith("Adam can.")
+    queued = await in_db(prompt, alice, session, "and then", delivery="queue")
+    access = await in_db(session_access, adam, session)
+    await in_db(lambda: change_input(access, queued.pk, revision=0, text="and then rest"))
+    said = await in_db(refused, adam, session)
+    assert said.endswith("an admin has to name an approver who has not prompted this session.")
+
+
+@pytest.mark.parametrize("rule", [{"pattern": "*"}, {"pattern": "touch *"}])
+async def test_a_saved_answer_does_not_count_and_none_is_saved(
+    rule: dict[str, str], alice: User, bob: User, session: Session
+) -> None:
+    saved = SavedRule(project=session.project, permission="bash", created_at=session.created_at)
+    saved.pattern = rule["pattern"]
+    await in_db(saved.save)
+    await begin(alice, session)
+    with pytest.raises(Invalid, match="only be allowed once"):
+        await in_db(answer, bob, session, "always", patterns=["touch *"])
+    assert not await in_db(made, session)
+
+
+async def test_a_line_that_somebody_typed_waits_as_well(
+    alice: User, bob: User, session: Session, client: Client
+) -> None:
+    await in_db(client.force_login, alice)
+    url = f"/t/acme/s/{session.pk}/prompt"
+    await in_db(lambda: client.post(url, {"text": "!touch made"}))
+    await drain(session)
+    assert not await in_db(made, session)
+    assert session.state == "waiting"
+    assert "somebody else" in await in_db(refused, alice, session)
+    await in_db(answer, bob, session)
+    await drain(session)
+    assert await in_db(made, session)
+
+
+async def test_what_a_sub_agent_asks_is_not_for_who_prompted_its_caller(
+    alice: User, bob: User, session: Session
+) -> None:
+    task = {"tool": "task", "input": {**TASK, "prompt": script([TOUCH], [{"text": "done"}])}}
+    await in_db(prompt, alice, session, script([task], [{"text": "end"}]))
+    await drain(session)
+    child = await in_db(Session.objects.get, parent=session)
+    await drain(child)
+    assert "somebody else" in await in_db(refused, alice, session)
+    await in_db(answer, bob, session)
+    await drain(child)
+    assert await in_db(made, session)
+
+
+async def test_an_answer_from_before_the_rule_is_no_answer(
+    alice: User, bob: User, session: Session
+) -> None:
+    team = session.project.team
+    config, team.config = team.config, {"permission": {"bash": "ask"}}
+    await in_db(team.save)
+    await begin(alice, session)
+    await in_db(answer, alice, session)
+    team.config = config
+    await in_db(team.save)
+    await drain(session)
+    assert session.state == "waiting"
+    assert not await in_db(made, session)
+    assert "somebody else" in await in_db(refused, alice, session)
+
+
+async def test_only_approvers_answer_where_the_team_has_named_some(
+    alice: User, adam: User, bob: User, vera: User, session: Session
+) -> None:
+    access = await in_db(access_team, alice, "acme")
+    rows = {row.user_id: row for row in await in_db(list, Membership.objects.all())}
+    await in_db(lambda: set_approver(rows[bob.pk], access=access, is_approver=True))
+    with pytest.raises(Invalid, match="cannot be an approver"):
+        await in_db(lambda: set_approver(rows[vera.pk], access=access, is_approver=True))
+    await begin(alice, session)
+    said = await in_db(refused, adam, session)
+    assert said == "Only an approver of the team can allow this. Bob can."
+    await in_db(lambda: Membership.objects.filter(user=bob).update(role=Role.VIEWER))
+    assert "Nobody" not in await in_db(refused, alice, session)
+    await in_db(answer, adam, session)
+
+
+async def test_no_service_account_answers(alice: User, session: Session) -> None:
+    access = await in_db(access_team, alice, "acme")
+    service = await in_db(lambda: create_service(access, name="deploy", role=Role.MEMBER).user)
+    await begin(alice, session)
+    assert "A person must" in await in_db(refused, service, session)
+
+
+def test_clients_of_opencode_see_an_ask(session: Session) -> None:
+    config = project_config(session.project)
+    agent = find_agent(config, "build")
+    wire = agent_to_wire(agent, agent_ruleset(session.project, agent, config))
+    assert {"permission": "bash", "pattern": "touch *", "action": "ask"} in wire["permission"]

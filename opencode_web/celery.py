@@ -50,6 +50,11 @@ app.conf.update(
         },
         "prune-drafts": {"task": "sessions.prune_drafts", "schedule": 6 * 3600.0},
         "prune-idempotency-keys": {"task": "teams.prune_keys", "schedule": 3600.0},
+        "end-emergencies": {
+            "task": "teams.end_emergencies",
+            "schedule": 15.0,
+            "options": {"expires": 15.0},
+        },
         "note-budgets": {
             "task": "teams.note_budgets",
             "schedule": 60.0,

@@ -36,7 +36,9 @@ from teams.auth import Principal
 from teams.models import Membership, Role, Scope, User
 
 _MEMBERSHIP = CompiledQuery(
-    lambda user_id, team_id: Membership.objects.filter(user=user_id, team=team_id)[:1], int, str
+    lambda user_id, team_id: Membership.objects.current().filter(user=user_id, team=team_id)[:1],
+    int,
+    str,
 )
 
 
@@ -106,7 +108,7 @@ def _only_team(principal: Principal) -> str | None:
 def _team_ids(
     user_id: int, team_id: str | None, need: Role = Role.VIEWER
 ) -> QuerySet[Membership, str]:
-    rows = Membership.objects.filter(user=user_id, role__in=roles_with(need))
+    rows = Membership.objects.current().filter(user=user_id, role__in=roles_with(need))
     if team_id is not None:
         rows = rows.filter(team=team_id)
     return rows.values_list("team_id", flat=True)
@@ -328,7 +330,7 @@ def without_author(session_ids: Collection[str]) -> list[str]:
     Sessions that are restoring files are left out: a restore must finish.
     """
     prompts = Message.objects.filter(session=OuterRef("pk"), role="user").order_by("-seq")
-    allowed = Membership.objects.filter(
+    allowed = Membership.objects.current().filter(
         user=OuterRef("author_id"),
         user__is_active=True,
         team=OuterRef("project__team"),

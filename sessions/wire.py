@@ -83,7 +83,7 @@ def session_to_wire(session: Session) -> JsonObject:
 
 
 def _rule_to_wire(rule: JsonObject) -> JsonObject:
-    return {**rule, "action": Action(rule["action"]).for_clients.value}
+    return {**rule, "action": Action(str(rule["action"])).for_clients.value}
 
 
 def _share(share: JsonObject) -> JsonObject:

@@ -12,6 +12,7 @@ from typing import Final, Literal, TypedDict
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.compiled import CompiledQuery
@@ -19,9 +20,11 @@ from opencode_web.lib.errors import Forbidden, NotFound
 from teams.models import Membership, Role, Team, User
 
 _MEMBERSHIP = CompiledQuery(
-    lambda user_id, slug_or_id: Membership.objects.select_related("team").filter(
-        Q(team__slug=slug_or_id) | Q(team_id=slug_or_id), user=user_id
-    )[:1],
+    lambda user_id, slug_or_id: (
+        Membership.objects.current()
+        .select_related("team")
+        .filter(Q(team__slug=slug_or_id) | Q(team_id=slug_or_id), user=user_id)[:1]
+    ),
     int,
     str,
 )
@@ -134,6 +137,16 @@ def access_team(
     return access
 
 
+def in_emergency(access: TeamAccess) -> list[Membership]:
+    """Returns: the operators who are in the team now, the first to leave first. No query for a team
+    that has none."""
+    until = access.team.glass_broken_until
+    if until is None or until <= timezone.now():
+        return []
+    rows = Membership.objects.current().filter(team=access.team, expires_at__isnull=False)
+    return list(rows.select_related("user").order_by("expires_at"))
+
+
 def may_create_team(user: User) -> bool:
     """Whether the instance's policy lets the person create teams."""
     return settings.TEAM_CREATION == "everyone" or is_operator(user)
@@ -154,5 +167,5 @@ def teams_of(user: User | AnonymousUser, *, need: Role | None = Role.VIEWER) -> 
     if not isinstance(user, User) or not user.is_active:
         return Team.objects.none()
     roles = list(Role) if need is None else roles_with(need)
-    teams = Team.objects.filter(memberships__user=user, memberships__role__in=roles)
-    return teams.order_by("name", "id")
+    own = Membership.objects.current().filter(user=user, role__in=roles)
+    return Team.objects.filter(pk__in=own.values("team")).order_by("name", "id")

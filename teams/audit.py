@@ -120,6 +120,8 @@ class AuditAction(StrEnum):
     CATALOG_REFUSED = "catalog.refused"
     ADDRESS_ALLOWED = "address.allowed"
     ADDRESS_CLOSED = "address.closed"
+    GLASS_BROKEN = "glass.broken"
+    GLASS_MENDED = "glass.mended"
     OPERATOR_STOPPED_TURN = "operator.stopped_turn"
     OPERATOR_KILLED_TURN = "operator.killed_turn"
     OPERATOR_REQUEUED_TURN = "operator.requeued_turn"

@@ -29,7 +29,9 @@ _TOKEN = CompiledQuery(
     lambda token_id: ApiToken.objects.filter(pk=token_id).select_related("user"), str
 )
 _MEMBERSHIP = CompiledQuery(
-    lambda user_id, team_id: Membership.objects.filter(user=user_id, team=team_id)[:1], int, str
+    lambda user_id, team_id: Membership.objects.current().filter(user=user_id, team=team_id)[:1],
+    int,
+    str,
 )
 
 

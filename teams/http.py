@@ -99,7 +99,7 @@ def shell_access(request: HttpRequest) -> TeamAccess | None:
     access: TeamAccess | None = getattr(request, "access", None)
     if access is not None or not isinstance(request.user, User):
         return access
-    own = Membership.objects.filter(user=request.user).select_related("team")
+    own = Membership.objects.current().filter(user=request.user).select_related("team")
     rows = list(own.order_by("team__name", "team_id"))
     last = request.session.get(LAST_TEAM)
     row = next((row for row in rows if row.team_id == last), rows[0] if rows else None)

@@ -49,6 +49,8 @@ def second_person(session: Session, team: Team) -> SecondPerson:
         role__in=roles_with(Role.MEMBER),
         user__is_active=True,
         user__service_of=None,
+        # An operator in an emergency is no second person of the team.
+        expires_at=None,
     ).select_related("user")
     rows = list(people.order_by("created_at", "pk"))
     named = [row for row in rows if row.is_approver] or rows

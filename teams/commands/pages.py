@@ -211,6 +211,8 @@ _OPERATIONS = (
          icon="bot", need="operator"),
     Page("ops-addresses", Group.OPERATIONS, gettext_lazy("Private addresses"),
          view="ops:addresses", icon="lock", need="operator"),
+    Page("ops-emergency", Group.OPERATIONS, gettext_lazy("Emergency access"),
+         view="ops:emergency", icon="shield-check", need="operator"),
     Page("ops-audit", Group.OPERATIONS, gettext_lazy("Audit"), view="ops:audit",
          icon="scroll-text", need="operator"),
 )

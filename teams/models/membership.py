@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext
@@ -51,6 +55,12 @@ class Role(models.TextChoices):
                 return pgettext("role in a sentence", "billing contact")
 
 
+class MembershipQuerySet(models.QuerySet["Membership"]):
+    def current(self) -> Self:
+        """Without those of operators whose time is over, which are removed a little later."""
+        return self.filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
+
+
 class Membership(models.Model):
     """A person in a team, with one role. A team always has an owner: see `actions/members.py`."""
 
@@ -59,7 +69,12 @@ class Membership(models.Model):
     role = models.CharField(max_length=8, choices=Role.choices, default=Role.MEMBER)
     # Whether the person is among those who allow what needs a second person.
     is_approver = models.BooleanField(default=False)
+    # Only of an operator in an emergency, see `actions/break_glass.py`.
+    expires_at = models.DateTimeField(null=True)
+    reason = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects = MembershipQuerySet.as_manager()
 
     class Meta:
         constraints = (

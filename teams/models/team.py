@@ -50,6 +50,8 @@ class Team(models.Model):
     own_accounts = models.CharField(max_length=8, choices=OwnAccounts, default=OwnAccounts.ANY)
     # Sessions that have waited since before look again.
     budgets_changed_at = models.DateTimeField(null=True)
+    # Until when an operator is in it by breaking the glass, so that its pages can say so.
+    glass_broken_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:

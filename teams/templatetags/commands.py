@@ -10,10 +10,11 @@ from django.template.context import Context
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from teams.access import TeamAccess, in_emergency
 from teams.commands.command import Group
 from teams.commands.pages import PAGES, TEAM_GROUPS, Page, current_page
 from teams.commands.registry import BY_ID
-from teams.models import User
+from teams.models import Membership, User
 from teams.shortcuts import acting_keys, key_names
 
 register = template.Library()
@@ -41,6 +42,12 @@ class NavGroup:
 
     group: Group
     pages: list[tuple[Page, str, bool]]
+
+
+@register.simple_tag
+def operators_in(access: TeamAccess | None) -> list[Membership]:
+    """The operators who are in the team because of an emergency."""
+    return in_emergency(access) if access else []
 
 
 @register.simple_tag(takes_context=True)

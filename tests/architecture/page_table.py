@@ -51,7 +51,7 @@ PAGES = [
         Row("get", f"ops/{page}", OPERATORS)
         for page in (
             *("turns/<str:session>", "workers/<str:process>", "health", "health/findings"),
-            *("events", "audit", "audit.csv", "folders", "addresses", "catalog"),
+            *("events", "audit", "audit.csv", "folders", "addresses", "catalog", "emergency"),
         )
     ),
     *(Row("post", f"ops/{page}", OPERATORS) for page in ("folders", "folders/<int:folder>")),
@@ -60,6 +60,8 @@ PAGES = [
         for page in ("turns/<str:session>", "workers/<str:process>")
     ),
     Row("post", "ops/addresses", OPERATORS, {"place": "localhost:11434"}),
+    Row("post", "ops/emergency", OPERATORS),
+    Row("post", "ops/emergency/<int:member>/end", OPERATORS),
     Row("post", "ops/addresses/close", OPERATORS, {"place": "localhost:11434"}),
     Row("get", "sign-in/return", (302, 302, 302, 302, 302, 302)),
     # A public link: the tests of its pages have one for the team.

@@ -201,8 +201,8 @@ def _judge_one(subject: Subject, rules: list[Rule], denies: list[Rule]) -> Verdi
     if verdict.action is Action.ALLOW and subject.unsure_from is not None:
         risk = _risk(subject.unsure_from, rules)
         if risk:
-            other = risk.action is Action.ASK_OTHER
-            verdict = Verdict(Action.ASK_OTHER if other else Action.ASK, risk)
+            asks = risk.action if risk.action in ASKS else Action.ASK
+            verdict = Verdict(asks, risk)
     if verdict.action is Action.ALLOW and (evaded := _evaded(subject.reach, last, denies)):
         return Verdict(Action.ASK, evaded)
     return verdict

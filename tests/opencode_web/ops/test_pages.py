@@ -16,7 +16,14 @@ from tests.opencode_web.ops.conftest import Turn, make_process
 pytestmark = pytest.mark.django_db
 PAGES = (
     *("/ops/", "/ops/workers", "/ops/turns", "/ops/queues"),
-    *("/ops/events", "/ops/health", "/ops/audit", "/ops/folders", "/ops/addresses"),
+    *(
+        "/ops/events",
+        "/ops/health",
+        "/ops/audit",
+        "/ops/folders",
+        "/ops/addresses",
+        "/ops/emergency",
+    ),
 )
 
 

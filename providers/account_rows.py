@@ -13,7 +13,7 @@ from providers.catalog import Model
 from providers.condition import Condition, condition_of
 from providers.config import parse_blocks
 from providers.credentials import mask
-from providers.effective import effective_providers, model_names, row_missing, row_needs_key
+from providers.effective import effective_providers, row_missing, row_needs_key, used_names
 from providers.effective import used_models as models_of_row
 from providers.models import ProviderConfig
 from providers.tally import account_hours
@@ -74,7 +74,7 @@ def load_accounts(team: Team | None, rows: Iterable[ProviderConfig]) -> list[Acc
 
 
 def _account(row: ProviderConfig, *, is_shared: bool = False) -> Account:
-    names = tuple(model_names(row).values())
+    names = tuple(used_names(row).values())
     return Account(row, names, labels_of(row_missing(row, row.config)), is_shared)
 
 

@@ -181,7 +181,7 @@ def keyless_providers(providers: Iterable[Provider]) -> set[str]:
     }
 
 
-def model_names(row: ProviderConfig) -> dict[str, str]:
+def used_names(row: ProviderConfig) -> dict[str, str]:
     """Returns: id -> name of the models that the team uses of a row, whether enabled or not."""
     return {key: model.name for key, model in used_models(row).items()}
 

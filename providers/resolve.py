@@ -130,8 +130,10 @@ def default_model(
     wanted: str | None = None,
     config: Config | None = None,
     user: User | None = None,
+    providers: Mapping[str, Provider] | None = None,
 ) -> ModelRef:
-    """Choose the model of a prompt that names none.
+    """Choose the model of a prompt that names none; `providers`: what `effective_providers` has
+    said, where somebody has asked before.
 
     The first that the team can use of: `wanted`, the settings' `model`, the best of a real
     provider, the scripted demo. What is named is taken without a key too, so that its error says
@@ -140,7 +142,8 @@ def default_model(
     Raises: Invalid when the team has no model at all, or none of them can be reached.
     """
     config = team.config if config is None else config
-    providers = effective_providers(team, config, user=user)
+    if providers is None:
+        providers = effective_providers(team, config, user=user)
     for name in (wanted, config.get("model")):
         if isinstance(name, str) and "/" in name:
             ref = parse_ref(name)

@@ -260,6 +260,11 @@ urlpatterns = [
         team_rules.saved_rule_revoke,
         name="saved_rule_revoke",
     ),
+    path(
+        "t/<slug:team>/settings/permissions/saved/<int:entry>/restore",
+        team_rules.saved_rule_restore,
+        name="saved_rule_restore",
+    ),
     path("t/<slug:team>/settings/commands/", include(_items), {"kind": "commands"}),
     path("t/<slug:team>/settings/agents/", include(_items), {"kind": "agents"}),
     path("t/<slug:team>/settings/mcp/", include(_mcp)),

@@ -104,6 +104,7 @@ class AuditAction(StrEnum):
     PREVIEW_OPENED = "preview.opened"
     RULE_CREATED = "rule.created"
     RULE_REVOKED = "rule.revoked"
+    RULE_RESTORED = "rule.restored"
     SCHEDULE_CREATED = "schedule.created"
     SCHEDULE_UPDATED = "schedule.updated"
     SCHEDULE_PAUSED = "schedule.paused"
@@ -162,6 +163,7 @@ _OF_SETTINGS = frozenset(
         AuditAction.SKILL_DELETED,
         AuditAction.RULE_CREATED,
         AuditAction.RULE_REVOKED,
+        AuditAction.RULE_RESTORED,
     }
 )
 

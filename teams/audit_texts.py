@@ -111,6 +111,7 @@ SENTENCES: dict[str, Promise] = {
         "{who} opened a preview of port {port} in the project {project}."),
     Did.RULE_CREATED: gettext_lazy("{who} added a permission rule."),
     Did.RULE_REVOKED: gettext_lazy("{who} revoked the rule for {permission} “{pattern}”."),
+    Did.RULE_RESTORED: gettext_lazy("{who} restored the rule for {permission} “{pattern}”."),
     Did.SCHEDULE_CREATED: gettext_lazy("{who} created the schedule {it}."),
     Did.SCHEDULE_UPDATED: gettext_lazy("{who} changed the schedule {it}."),
     Did.SCHEDULE_PAUSED: gettext_lazy("{who} paused the schedule {it}."),

@@ -45,8 +45,11 @@ def _span(start: int, count: int) -> tuple[int, int]:
 
 
 def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether two spans share a line, or a place between lines."""
-    return one[0] <= other[1] and other[0] <= one[1]
+    """Whether two spans share a line, or one of them is a place between lines that touches the
+    other."""
+    first, end = max(one[0], other[0]), min(one[1], other[1])
+    is_place = one[0] == one[1] or other[0] == other[1]
+    return first <= end if is_place else first < end
 
 
 def ranges_of(patch: str) -> list[HunkRange]:

@@ -95,6 +95,11 @@ def english(told: Told) -> str:
         return told.worded()
 
 
+def stored(told: Told) -> JsonObject:
+    """Returns: what is kept of it beside its English words: nothing of what others have said."""
+    return {} if isinstance(told, str) else told.to_json()
+
+
 def _to_json(value: Value) -> JsonValue:
     match value:
         case Cause():

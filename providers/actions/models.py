@@ -14,7 +14,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from providers.actions.rows import lock_provider
 from providers.bounds import Factors
 from providers.config import parse_blocks
-from providers.effective import model_names
+from providers.effective import used_names
 from providers.llm.messages import ModelRef
 from providers.models import LearnedBound, ProviderConfig
 from teams.audit import AuditAction, record
@@ -102,7 +102,7 @@ def switch_model(
 
 def _in_use(row: ProviderConfig) -> JsonObject:
     """None picked means all current ones; to change one, all of them have to be named."""
-    return dict(row.picked) or {key: {} for key in model_names(row)}
+    return dict(row.picked) or {key: {} for key in used_names(row)}
 
 
 def _keep_picked(

@@ -16,7 +16,7 @@ from providers import actions
 from providers.account_settings import labels_of
 from providers.connections import row_cloud
 from providers.credentials import mask
-from providers.effective import model_names, offered_models, row_missing, row_needs_key
+from providers.effective import offered_models, row_missing, row_needs_key, used_names
 from providers.forms import KeyForm
 from providers.key_tests import try_key
 from providers.kinds import ProviderKind
@@ -182,7 +182,7 @@ def _ask(
 ) -> HttpResponse:
     text = _("It is deleted permanently. The account's other keys are kept.")
     if is_last:
-        used_by = KeyRow(row, model_names(row)).used_by
+        used_by = KeyRow(row, used_names(row)).used_by
         text = _(
             "It is deleted permanently. Until you add another one, sessions cannot use these "
             "models: %(models)s."
@@ -209,7 +209,7 @@ def _show(
     """Render all keys, and what has become of a form with the provider `of` it is about."""
     every = request.holder.rows()
     rows = [
-        KeyRow(config, model_names(config), labels_of(row_missing(config, config.config)))
+        KeyRow(config, used_names(config), labels_of(row_missing(config, config.config)))
         for config in every.exclude(kind=ProviderKind.SCRIPTED)
     ]
     context: dict[str, object] = {

@@ -16,11 +16,11 @@ from providers.condition import condition_of
 from providers.connections import account_place, row_cloud
 from providers.credentials import mask
 from providers.effective import (
-    model_names,
     offered_models,
     row_missing,
     row_needs_key,
     settings_place,
+    used_names,
 )
 from providers.forms import AddressForm, KeyLimitsForm
 from providers.kinds import ProviderKind
@@ -102,7 +102,7 @@ def show_provider(
     found.sort(key=lambda model: model.id not in row.picked)
     credential = row.credential
     address = {"name": row.name, "base_url": row.base_url}
-    names = model_names(row)
+    names = used_names(row)
     context: dict[str, object] = {
         "holder": holder,
         "row": row,

@@ -10,20 +10,20 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.text import clean_text
-from sessions.access import ProjectAccess, SessionAccess
+from sessions.access import SessionAccess
 from sessions.actions.requests import close_requests
 from sessions.config.cost_limit import PERMISSION, role_to_answer
 from sessions.events.live import publish_row
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
-from sessions.models import AdminsAsked, PermissionRequest, Project, RuleScope, SavedRule, Session
+from sessions.models import AdminsAsked, PermissionRequest, RuleScope, SavedRule, Session
 from sessions.rules.in_force import session_ruleset
 from sessions.rules.second_person import require_second_person
 from sessions.tree import tree_of
 from sessions.wake import wake
-from teams.access import TeamAccess, require_role
+from teams.access import require_role
 from teams.audit import AuditAction, record
-from teams.models import Role, Team, User
+from teams.models import Role, User
 from tools.permissions.rules import MAX_PATTERN_CHARS, Action, decide
 
 Reply = Literal["once", "always", "reject"]
@@ -180,26 +180,3 @@ def _save_rules(
 def _is_allowed_now(session: Session, request: PermissionRequest) -> bool:
     ruleset = session_ruleset(session, request.agent)
     return decide(request.permission, request.patterns, ruleset) is Action.ALLOW
-
-
-def revoke_rule(access: ProjectAccess, rule: SavedRule) -> None:
-    """Forget an "always" of a project or of a session. Calls that run already are not affected."""
-    _forget(rule, access.principal.user, access.team.team, access.project)
-
-
-def revoke_team_rule(access: TeamAccess, rule: SavedRule) -> None:
-    """Like `revoke_rule`, for what holds in the whole team. Raises: Forbidden below admin."""
-    require_role(access, Role.ADMIN)
-    _forget(rule, access.user, access.team, access.team)
-
-
-@transaction.atomic
-def _forget(rule: SavedRule, user: User, team: Team, target: Project | Team) -> None:
-    record(
-        AuditAction.RULE_REVOKED,
-        actor=user,
-        team=team,
-        target=target,
-        data={"permission": rule.permission, "pattern": rule.pattern, "scope": rule.scope.value},
-    )
-    rule.delete()

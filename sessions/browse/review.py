@@ -195,7 +195,7 @@ async def diff_file(
         own = exactly(file, *([change.old] if change.old else []))
         said, staged = await asyncio.gather(
             repository.ask(*BIG_FILES, *_DIFF, *options, *revisions, "--", *own, cut=True),
-            _staged_of(repository, compared, file),
+            _staged_of(repository, compared, file, change.old),
         )
     except CheckoutError as exc:
         raise Unavailable(_("Git could not read the file: {why}").format(why=exc)) from exc
@@ -204,10 +204,10 @@ async def diff_file(
     return await asyncio.to_thread(_to_diff, scope, change, patch, staged)
 
 
-async def _staged_of(repository: Repository, compared: Compared, file: str) -> Staged:
+async def _staged_of(repository: Repository, compared: Compared, file: str, old: str) -> Staged:
     if not compared.has_index:
         return NOTHING_STAGED
-    return await staged_of(repository, compared.old, file)
+    return await staged_of(repository, compared.old, file, old)
 
 
 async def old_picture(scope: FileScope, mode: str, file: str, *, after: bool = False) -> Picture:

@@ -96,8 +96,7 @@ async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
                 await _do(checkout, sealed_credential)
         except (CheckoutError, ForgeError) as exc:
             outcome = "refused"
-            told = exc.told if isinstance(exc, CheckoutError) else str(exc)
-            await in_db(end_job, checkout, told, failed=True)
+            await in_db(end_job, checkout, exc.told, failed=True)
         except OSError as exc:
             outcome = "failed"
             logger.exception("checkout.failed checkout=%s job=%s", checkout_id, job)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.db import in_db
-from opencode_web.lib.reasons import Cause
+from opencode_web.lib.reasons import Cause, Told, english, stored
 from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.events.live import publish_row
 from sessions.forges.adapter import AlreadyOpen, Forge, ForgeError, Pull, PullState, Wanted
@@ -66,7 +66,7 @@ async def refresh_requests(checkout: Checkout) -> None:
         forge = forge_of(await in_db(publishing_of, checkout.project))
     except ForgeError as exc:
         for row in rows:
-            await in_db(_note_unseen, row, str(exc))
+            await in_db(_note_unseen, row, exc.told)
         return
     await asyncio.gather(*(_refresh(forge, row) for row in rows))
 
@@ -79,7 +79,7 @@ async def _refresh(forge: Forge, row: PullRequest) -> None:
         await in_db(_note_unseen, row, gettext_noop("The forge did not answer in time."))
         return
     except ForgeError as exc:
-        await in_db(_note_unseen, row, str(exc))
+        await in_db(_note_unseen, row, exc.told)
         return
     if pull.url != row.url:
         # The project has moved: the same number is another pull request there.
@@ -119,9 +119,11 @@ def _note_seen(row: PullRequest, pull: Pull) -> None:
         publish_row(row.session)
 
 
-def _note_unseen(row: PullRequest, problem: str) -> None:
+def _note_unseen(row: PullRequest, told: Told) -> None:
     """It could not be looked at. What is known of it stays."""
-    PullRequest.objects.filter(pk=row.pk).update(problem=problem, looked_at=timezone.now())
+    PullRequest.objects.filter(pk=row.pk).update(
+        problem=english(told), cause=stored(told), looked_at=timezone.now()
+    )
 
 
 def _stale_requests(checkout: Checkout) -> list[PullRequest]:
@@ -146,4 +148,5 @@ def _seen(pull: Pull) -> dict[str, object]:
         "check_counts": asdict(pull.counts),
         "looked_at": timezone.now(),
         "problem": "",
+        "cause": {},
     }

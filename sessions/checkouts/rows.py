@@ -10,8 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from opencode_web.lib.json import JsonObject
-from opencode_web.lib.reasons import Cause, Told, english
+from opencode_web.lib.reasons import Cause, Told, english, stored
 from sessions.checkouts.create import Made, Wanted
 from sessions.checkouts.operations import Looked
 from sessions.checkouts.repository import CheckoutError, Person
@@ -70,12 +69,8 @@ def person_of(user: User | None) -> Person:
     return Person(user.display_name, user.email)
 
 
-def _stored(told: Told) -> JsonObject:
-    return {} if isinstance(told, str) else told.to_json()
-
-
 def _detail(told: Told) -> dict[str, object]:
-    return {"detail": english(told), "cause": _stored(told)}
+    return {"detail": english(told), "cause": stored(told)}
 
 
 def report_preparing(checkout: Checkout, told: Cause) -> None:
@@ -191,7 +186,7 @@ def end_job(
     if checkout.job != Checkout.Job.LOOK or failed:
         changes |= {
             "job_detail": redactor.text(english(told)),
-            "job_cause": redactor.json(_stored(told), keys=False),
+            "job_cause": redactor.json(stored(told), keys=False),
             "job_failed": failed,
         }
     if state is not None:

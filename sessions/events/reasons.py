@@ -14,13 +14,15 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.disk import DiskReason
 from opencode_web.lib.json import JsonObject, JsonValue
-from opencode_web.lib.reasons import Cause, Reason, Sentenced, Told, Value, english
+from opencode_web.lib.reasons import Cause, Reason, Sentenced, Told, Value, english, stored
 from providers.llm.reasons import ErrorReason
 from providers.reasons import ProviderReason
 from sessions.events.checkout_reasons import CheckoutReason
 from sessions.events.messages import MessageError
+from sessions.forges.reasons import ForgeReason
 from sessions.models import Session
 from teams.budgets import BudgetReason
+from tools.sandbox.stop_reasons import StopReason
 
 
 class TurnReason(Reason):
@@ -193,6 +195,13 @@ class TurnReason(Reason):
     FELL_BACK = "fell_back", gettext_noop("{model} did not answer ({why}). {next} went on.")
 
 
+class TerminalReason(Reason):
+    """Why a terminal did not end by itself."""
+
+    IDLE = "terminal_idle", gettext_noop("Nobody has typed anything for {hours} hours.")
+    LIMIT = "terminal_limit", gettext_noop("It was ended: it {why}.")
+
+
 class RestoreReason(Reason):
     """Why files stay as they are, all of them or some, when history is rolled back or restored."""
 
@@ -264,6 +273,9 @@ AnyReason: TypeAlias = (
     | BudgetReason
     | DiskReason
     | CheckoutReason
+    | TerminalReason
+    | ForgeReason
+    | StopReason
 )
 REASONS: dict[str, Sentenced] = {
     one.value: one for kind in (*get_args(AnyReason), ScheduleReason) for one in kind
@@ -302,8 +314,7 @@ def told_error(
     told: Told, *, name: str = "UnknownError", more: JsonObject | None = None
 ) -> MessageError:
     """Returns: the error of an answer. `more` is what its data has besides."""
-    cause = {} if isinstance(told, str) else told.to_json()
-    return MessageError(name=name, data={**(more or {}), "message": english(told), **cause})
+    return MessageError(name=name, data={**(more or {}), "message": english(told), **stored(told)})
 
 
 def told_by_error(error: MessageError) -> Told:

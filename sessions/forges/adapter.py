@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from opencode_web.lib.reasons import Cause, Told, Value, english
+from sessions.forges.reasons import ForgeReason
+
 
 class ForgeKind(StrEnum):
     """Which API a forge speaks. Forgejo's is Gitea's."""
@@ -76,7 +79,11 @@ class Pull:
 
 
 class ForgeError(Exception):
-    """It could not be done. The message says why and what to do, for people, without the token."""
+    """It could not be done. `told` says why and what to do, for people, without the token."""
+
+    def __init__(self, told: ForgeReason | Told, /, **values: Value) -> None:
+        self.told: Told = Cause(told, values) if isinstance(told, ForgeReason) else told
+        super().__init__(english(self.told))
 
 
 class AlreadyOpen(ForgeError):

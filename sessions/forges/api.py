@@ -18,23 +18,15 @@ from django.conf import settings
 from opencode_web.lib.json import JsonObject, JsonValue, read_json
 from opencode_web.lib.outbound import FetchError, check_url, guarded_client
 from opencode_web.lib.outbound_policy import ais_listed
+from opencode_web.lib.reasons import Cause, Value
 from sessions.forges.adapter import AlreadyOpen, ForgeError
+from sessions.forges.reasons import ForgeReason as Why
 
 TIMEOUT_S = 20.0
 _MAX_BYTES = 2 * 1024 * 1024
 _MAX_SAID_CHARS = 200
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
-_KNOWN = {
-    401: "{name} does not accept the project's access token. It may have expired: an admin has to "
-    "set a new one.",
-    403: "The project's access token is not allowed to do this on {name}.",
-    404: "{name} has no such repository, branch or pull request that the project's access token "
-    "may see.",
-}
-_REDIRECT = (
-    "{name} redirects to another address, and the token is sent to no other. The repository has "
-    "moved, or the API address of the project is not the final one."
-)
+_KNOWN = {401: Why.TOKEN_REFUSED, 403: Why.FORBIDDEN, 404: Why.NOT_FOUND}
 _LIMITED = ("x-ratelimit-remaining", "ratelimit-remaining")
 
 
@@ -70,7 +62,8 @@ class Api:
             ):
                 text = await _read(response)
         except FetchError as exc:
-            raise ForgeError(f"{self.name} could not be reached: {self._clean(str(exc))}.") from exc
+            why = self._clean(str(exc))
+            raise ForgeError(Why.UNREACHABLE, name=self.name, why=why) from exc
         return self._judge(response, text)
 
     def _headers(self) -> dict[str, str]:
@@ -93,28 +86,29 @@ class Api:
         status = response.status_code
         if 200 <= status < 300:
             if value is None:
-                raise ForgeError(
-                    f"What answers at {self._host} is not the API of {self.name}. An admin has to "
-                    "check the API address of the project."
-                )
+                raise ForgeError(Why.NOT_ITS_API, name=self.name, host=self._host)
             return value
         said = self._clean(_message(value))
         if status in (409, 422) and "already exists" in said.lower():
-            raise AlreadyOpen(f"{self.name} has an open pull request of this branch already.")
+            raise AlreadyOpen(Why.ALREADY_OPEN, name=self.name)
         raise ForgeError(self._explain(response, said))
 
-    def _explain(self, response: httpx.Response, said: str) -> str:
-        status, name = response.status_code, self.name
-        more = f" It says: {said}" if said else ""
+    def _explain(self, response: httpx.Response, said: str) -> Cause:
+        status = response.status_code
+        values: dict[str, Value] = {"name": self.name}
         if status == 429 or (status == 403 and _is_limited(response)):
-            return f"{name} takes no more requests from this token for now.{_wait(response)}"
-        if status in _KNOWN:
-            return _KNOWN[status].format(name=name) + (more if status == 403 else "")
-        if 300 <= status < 400:
-            return _REDIRECT.format(name=name)
+            minutes = _wait_min(response)
+            return Cause(
+                Why.LIMITED if minutes else Why.LIMITED_FOR_NOW, {**values, "minutes": minutes}
+            )
         if status >= 500:
-            return f"{name} has a problem of its own ({status}). Try again later."
-        return f"{name} does not take it ({status}).{more}"
+            return Cause(Why.FAULT, {**values, "status": status})
+        if 300 <= status < 400:
+            return Cause(Why.REDIRECT, values)
+        reason = Cause(_KNOWN.get(status, Why.REFUSED), {**values, "status": status})
+        if said and status not in (401, 404):
+            return Cause(Why.SAYING, {"reason": reason, "words": said})
+        return reason
 
     @property
     def _host(self) -> str:
@@ -171,9 +165,7 @@ def _is_limited(response: httpx.Response) -> bool:
     return spent or "retry-after" in response.headers
 
 
-def _wait(response: httpx.Response) -> str:
+def _wait_min(response: httpx.Response) -> int:
+    """Returns: 0 where it is not said."""
     after = response.headers.get("retry-after", "")
-    if not after.isdecimal() or len(after) > 5:
-        return " Try again later."
-    minutes = max(1, -(-int(after) // 60))
-    return f" Try again in {minutes} minute{'' if minutes == 1 else 's'}."
+    return max(1, -(-int(after) // 60)) if after.isdecimal() and len(after) <= 5 else 0

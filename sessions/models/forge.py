@@ -53,6 +53,8 @@ class PullRequest(models.Model):
     looked_at = models.DateTimeField(default=timezone.now)
     # Why it could not be looked at, for people.
     problem = models.TextField(blank=True)
+    # The same as a reason with its values; empty for a whole sentence of the catalogues.
+    cause = models.JSONField(default=dict)
 
     class Meta:
         constraints = [

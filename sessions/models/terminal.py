@@ -39,6 +39,8 @@ class Terminal(models.Model):
     watchable = models.BooleanField(default=False)
     # Why it ended, when it did not end by itself: one sentence for people.
     detail = models.TextField(blank=True)
+    # The same as a reason with its values; empty for the words of others.
+    cause = models.JSONField(default=dict)
     # Whoever starts or runs it has to say so again before this.
     lease_until = models.DateTimeField()
     created_at = models.DateTimeField(default=timezone.now)

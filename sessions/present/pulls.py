@@ -7,12 +7,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils.translation import gettext, ngettext, pgettext
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
 
 from opencode_web.lib.json import number_of
 from sessions.forges.adapter import Checks, PullState
 from sessions.models import Project, PullRequest, Session
+from sessions.present.stored_text import stored_text
 
 _MAX_PULLS = 5
 
@@ -70,7 +71,7 @@ def _pull(row: PullRequest) -> PullLine:
         checks_look=_CHECK_LOOKS.get(checks, ""),
         checks_url=_checks_url(row.url),
         base=row.base_branch,
-        problem=gettext(row.problem) if row.problem else "",
+        problem=stored_text(row.cause, row.problem),
         is_open=state in (PullState.OPEN, PullState.DRAFT),
         looked_at=row.looked_at,
     )

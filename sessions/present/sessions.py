@@ -147,8 +147,8 @@ class Row:
     # In the line for a worker; 0 for who stands in none, or has only just come.
     place: int = 0
     pull: PullLine | None = None
-    # Which of several attempts at one prompt it is, and its model; empty for others.
-    attempt: str = ""
+    # Which of several attempts at one prompt it is, and its model; or what it is a fork of.
+    kind: str = ""
     # The least role that may answer what it waits for.
     needs: Role = Role.MEMBER
     # Somebody who may not answer has asked the admins to.
@@ -327,11 +327,11 @@ def build_row(
     doing: str = "",
     viewer: User | None = None,
     pull: PullLine | None = None,
-    attempt: str = "",
+    kind: str = "",
 ) -> Row:
     """`asked`: what waits for a person; `place`: from `places_of`;
     `doing`: the call that runs; `viewer`: who it is for, None for everybody; `pull`: the newest
-    pull request; `attempt`: as the row has it.
+    pull request; `kind`: as the row has it.
 
     `session.project.team` and `session.owner` should be loaded.
     """
@@ -356,7 +356,7 @@ def build_row(
         menu_url=where.url("row_menu"),
         place=place or 0,
         pull=pull,
-        attempt=attempt,
+        kind=kind,
         needs=asked.needs if asked else Role.MEMBER,
         asks_admins=asked is not None and asked.asks_admins,
     )

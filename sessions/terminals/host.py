@@ -123,7 +123,7 @@ async def _serve(terminal: Terminal, home: Path, sealed_environment: str) -> End
 
 async def _settle(terminal_id: str, home: Path, ended: Ended) -> None:
     await asyncio.to_thread(shutil.rmtree, home, ignore_errors=True)
-    await in_db(end_terminal, terminal_id, code=ended.code, detail=ended.detail)
+    await in_db(end_terminal, terminal_id, code=ended.code, told=ended.told)
 
 
 def _sentence(text: str) -> str:

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
+from opencode_web.lib.reasons import Told, english, stored
 from sessions.access import may_prompt
 from sessions.events.live import publish_terminal
 from sessions.models import Terminal
@@ -77,9 +78,9 @@ def renew_terminal(terminal_id: str) -> Verdict:
     return Verdict.GO_ON if allowed else Verdict.RIGHTS_LOST
 
 
-def end_terminal(terminal_id: str, *, code: int | None, detail: str = "") -> None:
+def end_terminal(terminal_id: str, *, code: int | None, told: Told = "") -> None:
     """Write how it ended, once, and tell everybody who watches."""
-    _end(Terminal.objects.filter(pk=terminal_id), terminal_id, code=code, detail=detail)
+    _end(Terminal.objects.filter(pk=terminal_id), terminal_id, code=code, told=told)
 
 
 def end_terminals_in(folder: str) -> list[int]:
@@ -87,7 +88,7 @@ def end_terminals_in(folder: str) -> list[int]:
     rows = Terminal.objects.filter(folder=folder).exclude(status=Status.EXITED)
     found = list(rows.values_list("pk", "pid"))
     for terminal_id, _ in found:
-        _end(rows.filter(pk=terminal_id), terminal_id, code=None, detail=FOLDER_GONE)
+        _end(rows.filter(pk=terminal_id), terminal_id, code=None, told=FOLDER_GONE)
         send_end(terminal_id)
     return [pid for _, pid in found if pid]
 
@@ -96,14 +97,18 @@ def settle_terminals() -> None:
     """End the rows whose worker has not been heard of, and remove those that nobody asks about."""
     lost = Terminal.objects.exclude(status=Status.EXITED).filter(lease_until__lte=Now())
     for terminal_id, status in lost.values_list("pk", "status"):
-        detail = NEVER_BEGUN if status == Status.STARTING else LOST
-        _end(lost.filter(pk=terminal_id), terminal_id, code=None, detail=detail)
+        told = NEVER_BEGUN if status == Status.STARTING else LOST
+        _end(lost.filter(pk=terminal_id), terminal_id, code=None, told=told)
     Terminal.objects.filter(ended_at__lt=timezone.now() - _KEPT).delete()
 
 
-def _end(rows: QuerySet[Terminal], terminal_id: str, *, code: int | None, detail: str) -> None:
+def _end(rows: QuerySet[Terminal], terminal_id: str, *, code: int | None, told: Told) -> None:
     changed = rows.exclude(status=Status.EXITED).update(
-        status=Status.EXITED, exit_code=code, detail=detail, ended_at=timezone.now()
+        status=Status.EXITED,
+        exit_code=code,
+        detail=english(told),
+        cause=stored(told),
+        ended_at=timezone.now(),
     )
     terminal = _find(terminal_id) if changed else None
     if terminal is not None and terminal.pid:

@@ -16,6 +16,8 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.bus import subscribe
 from opencode_web.lib.db import in_db
+from opencode_web.lib.reasons import Cause, Told
+from sessions.events.reasons import TerminalReason
 from sessions.terminals import link
 from sessions.terminals.input import Typed
 from sessions.terminals.lease import LEASE_S, RENEW_S
@@ -37,10 +39,10 @@ _BUS_PAUSE_S = 1.0
 
 @dataclass(frozen=True)
 class Ended:
-    """How a terminal ended; `detail` is empty when it ended by itself."""
+    """How a terminal ended; `told` is empty when it ended by itself."""
 
     code: int | None
-    detail: str = ""
+    told: Told = ""
 
 
 KILLED = 137
@@ -101,8 +103,8 @@ class Serving:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_S):
                 await asyncio.shield(reading)
-        stopped = self._program.stopped
-        return Ended(code, f"It was ended: it {stopped}." if stopped else "")
+        why = self._program.stopped
+        return Ended(code, Cause(TerminalReason.LIMIT, {"why": why}) if why else "")
 
     async def _write(self) -> None:
         while True:
@@ -126,7 +128,7 @@ class Serving:
                 return _DATABASE_LOST
             if time.monotonic() - self._typed_at > settings.TERMINAL_IDLE_H * 3600:
                 hours = settings.TERMINAL_IDLE_H
-                return Ended(KILLED, f"Nobody has typed anything for {hours} hours.")
+                return Ended(KILLED, Cause(TerminalReason.IDLE, {"hours": hours}))
             link.say_tick(self._id, end=self._scrollback.end)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(RENEW_S):

@@ -11,12 +11,12 @@ from django.views.decorators.http import require_POST
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from sessions.access import access_permission
-from sessions.actions.permissions import ask_admins, reply_permission, revoke_rule
+from sessions.actions.permissions import ask_admins, reply_permission
+from sessions.actions.saved_rules import revoke_rule
 from sessions.models import PermissionRequest, RuleScope, SavedRule
 from sessions.present.conversation.asks import can_go_together
 from sessions.present.conversation.docks import load_cards
 from sessions.present.conversation.history import load_waiting
-from sessions.present.pages.saved_rules import load_rules
 from sessions.present.projects import project_url
 from sessions.views.requests import (
     done,
@@ -25,6 +25,7 @@ from sessions.views.requests import (
     require_shown,
     session_of,
 )
+from sessions.views.team_rules import revoked
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, team_view
 from teams.models import Role
@@ -119,7 +120,6 @@ def rule_revoke(request: TeamRequest, project: str, rule: int) -> HttpResponse:
     row = SavedRule.objects.filter(project=access.project, pk=rule).first()
     if row is None:
         raise NotFound("Rule", str(rule))
-    revoke_rule(access, row)
-    if not request.htmx:
-        return redirect(project_url(access.project, "project_settings"))
-    return render(request, "sessions/_rules.html", {"rules": load_rules(access.project)})
+    entry = revoke_rule(access, row)
+    to = project_url(access.project, "project_settings")
+    return revoked(request, entry, to=to, of=access.project.pk)

@@ -19,7 +19,7 @@ from sessions.present.changes.review_options import ReviewOptions
 from sessions.present.place import Place
 from sessions.views.files import ask_files
 from sessions.views.requests import session_of
-from sessions.views.review_source import asked_of, looked_entry
+from sessions.views.review_source import asked_of, looked_entry, path_of
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 
@@ -52,6 +52,7 @@ def stage(request: TeamRequest, session: str) -> HttpResponse:
         access.session,
         STAGE_HUNK,
         file=asked.file,
+        old=path_of(given, "old"),
         hunk=list(astuple(hunk)),
         looked=given.get("looked", ""),
         stage=staged,

@@ -112,8 +112,9 @@ def looked_entry(
     request: TeamRequest, session: Session, asked: Asked, given: QueryDict
 ) -> ChangeEntry:
     """As `entry_of`. Raises: also Conflict when the form was about another state of the file."""
-    old, context = given.get("old", ""), context_of(given)
-    entry = entry_of(request, session, asked, old=old, context=context)
+    old, context = path_of(given, "old"), context_of(given)
+    spaces = given.get("spaces") != "0"
+    entry = entry_of(request, session, asked, old=old, spaces=spaces, context=context)
     if entry.stamp != given.get("looked", ""):
         raise Conflict(_("The file has changed since you looked at it."))
     return entry

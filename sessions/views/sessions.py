@@ -27,6 +27,7 @@ from sessions.present.conversation.items import RenderContext
 from sessions.present.conversation.queue import QueueEdit
 from sessions.present.conversation.todos import load_todo_dock
 from sessions.present.frame.composer import Draft, session_composer
+from sessions.present.frame.forks import Origin, origins_of
 from sessions.present.frame.rail import load_rail
 from sessions.present.pages.activity import silent_since
 from sessions.present.pages.budgets import with_funds
@@ -72,10 +73,12 @@ def session_page(
         is_full=request.GET.get("full") == "1",
     )
     sub = load_sub_place(session)
+    origin = origins_of([session]).get(session.pk)
     context = {
         "session": header,
         "servers": load_servers(session),
         "pull": pulls[0] if pulls else None,
+        "origin": origin,
         "compared": ComparedSession.objects.filter(session=session).exists(),
         "cursor": session.seq,
         "silent_since": silent_since(session),
@@ -107,7 +110,7 @@ def session_page(
         "panel": panel,
         "changed": Changed.of(session),
         **load_pane(request, session, panel.drawn),
-        "crumbs": _crumbs(session, header, sub),
+        "crumbs": _crumbs(session, header, sub, origin),
     }
     response = render(request, "sessions/detail.html", context, status=status)
     if request.access.can(Role.MEMBER):
@@ -120,12 +123,16 @@ def session_page(
     return response
 
 
-def _crumbs(session: Session, header: Header, sub: SubPlace | None) -> list[dict[str, str]]:
+def _crumbs(
+    session: Session, header: Header, sub: SubPlace | None, origin: Origin | None
+) -> list[dict[str, str]]:
     checkout = checkout_of(session) if session.folder else None
     branch = checkout.branch if checkout else branch_of(session.project)
     crumbs = [
         {"label": header.project, "url": header.project_url, "is_above": "1", "branch": branch}
     ]
+    if origin is not None:
+        crumbs.append({"label": origin.text, "url": origin.url, "is_above": "1"})
     if sub is not None:
         crumbs.append({"label": sub.parent, "url": sub.parent_url})
         crumbs.append({"label": header.title, "url": ""})

@@ -39,7 +39,8 @@ def start_place(request: TeamRequest) -> HttpResponse:
     branches, fault = None, ""
     if place == "own":
         branches = _branches(project)
-        fault = branch_fault(project, branch)
+        # There can be more than are listed.
+        fault = "" if branch in branches else branch_fault(project, branch)
     view = build_start_place(
         project, request.user, place=place, branch=branch, branches=branches, fault=fault
     )

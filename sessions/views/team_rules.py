@@ -15,17 +15,18 @@ from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from sessions.access import access_project, visible_projects
-from sessions.actions.permissions import revoke_rule, revoke_team_rule
+from sessions.actions.saved_rules import restore_rule, revoke_rule, revoke_team_rule
 from sessions.actions.team_items import item_of, mark_of, put_team_item
 from sessions.forms.team_settings import ACTIONS, RuleForm, TrialForm
 from sessions.present.pages.saved_rules import load_team_rules, of_team
+from sessions.present.projects import project_url
 from sessions.rules.names import KnownNames, known_names
 from sessions.rules.rows import RuleRow, read_rows, write_rows
 from sessions.rules.sources import problems_of_team
 from sessions.rules.trial import Outcome, try_call
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, client_ip, done, go, team_view
-from teams.models import Role
+from teams.models import AuditEntry, Role
 from tools.permissions.rules import asked_as
 
 PATH = ("permission",)
@@ -91,11 +92,29 @@ def saved_rule_revoke(request: TeamRequest, rule: int) -> HttpResponse:
     if row is None:
         raise NotFound("Rule", str(rule))
     if row.project_id is None:
-        revoke_team_rule(request.access, row)
+        entry = revoke_team_rule(request.access, row)
     else:
         principal = authenticate_user(request.user)
-        revoke_rule(access_project(principal, row.project_id, need=Role.MEMBER), row)
-    return done(request, _("Revoked. Agents ask again."), to=_url(request))
+        entry = revoke_rule(access_project(principal, row.project_id, need=Role.MEMBER), row)
+    return revoked(request, entry, to=_url(request))
+
+
+@require_POST
+@team_view(need=Role.MEMBER)
+def saved_rule_restore(request: TeamRequest, entry: int) -> HttpResponse:
+    """Undo a revocation; `of` is the project whose page it was done on, if it was one."""
+    rule = restore_rule(request.access, entry)
+    project = rule.project if request.GET.get("of") == rule.project_id else None
+    to = project_url(project, "project_settings") if project else _url(request)
+    return done(request, _("Rule restored."), to=to)
+
+
+def revoked(request: TeamRequest, entry: AuditEntry, *, to: str, of: str = "") -> HttpResponse:
+    """Say that a saved answer is gone, and offer to bring it back."""
+    undo = reverse("sessions:saved_rule_restore", args=[request.team.slug, entry.pk])
+    query = f"?{urlencode({'of': of})}" if of else ""
+    messages.success(request, _("Revoked. Agents ask again."), extra_tags=f"{undo}{query}")
+    return go(request, to=to)
 
 
 def _changed(rows: list[RuleRow], act: str, number: str, action: str) -> list[RuleRow]:

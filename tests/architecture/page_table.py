@@ -119,6 +119,12 @@ PAGES = [
         "t/<slug:team>/settings/permissions/saved/<int:rule>/revoke",
         WRITE,
     ),
+    # Nobody of the table has revoked any.
+    Row(
+        "post",
+        "t/<slug:team>/settings/permissions/saved/<int:entry>/restore",
+        (409, 409, 409, 403, 404, 302),
+    ),
     *(
         row
         for base in ("t/<slug:team>/settings/commands/", "t/<slug:team>/settings/agents/")

@@ -135,7 +135,7 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         "model": "tour",
         "provider_id": "demo",
         "integration_id": "demo",
-        **dict.fromkeys(("attempt_id", "attempt", "label"), "none"),
+        **dict.fromkeys(("attempt_id", "attempt", "label"), "none") | {"entry": "0"},
         "credential_id": "cred_0",
         "path": "a",
         "project_id": project.pk,

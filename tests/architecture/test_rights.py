@@ -25,7 +25,7 @@ STANDS_FOR = {
     "work": f"(get|post) (t/<slug:team>/(choices|draft|start(/place)?)"
     f"|{_P}(mentions|mcp/s/.+/again)|{_S}(prompt|queue/<str:prompt>/move|compact|(compare/)?stop|resume|retry|part/.+/stop))",
     "answer": f"post ({_S}((permission|question)/<str:\\w+>(/admins)?|permissions/once)"
-    f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:rule>/revoke)",
+    f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:\\w+>/(revoke|restore))",
     "sessions": f"(get|post) {_S}(rename|archive|delete|compare/keep)",
     "files": f"(get|post) {_S}files/edit",
     "history": f"(get|post) {_S}(restore|fork|turn/.+|file/.+|review/revert.*)",

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.marks import defuse
+from opencode_web.lib.reasons import english
 from tools.base import Params, Tool, ToolError, ToolResult, load_description
 from tools.context import PermissionAsk, ToolContext
 from tools.errors import StoppedByPerson
@@ -208,7 +209,8 @@ def _ending(ended: Exit, timeout_ms: int) -> str:
         )
     if ended.stopped:
         return (
-            f"The command was stopped because it {ended.stopped}, with everything it had started. "
+            f"The command was stopped because it {english(ended.stopped)}, with everything it had "
+            "started. "
             "That is the limit of one command on this server: do the work in smaller parts, or "
             "with fewer jobs at once."
         )

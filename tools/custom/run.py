@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.reasons import english
 from tools.errors import ToolError
 from tools.sandbox.base import Command, Exit, Sandbox, SandboxError
 
@@ -101,7 +102,7 @@ def _answer(text: str, marker: str, ended: Exit, timeout_s: float) -> JsonObject
     if ended.timed_out:
         raise ToolError(f"The tool was stopped because it ran longer than {timeout_s:.0f} s.{said}")
     if not found:
-        why = ended.stopped or f"it ended with exit code {ended.code}"
+        why = english(ended.stopped or f"it ended with exit code {ended.code}")
         raise ToolError(f"The tool did not respond: {why}.{said}")
     try:
         answer = json.loads(line)

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Sequence
 
+from opencode_web.lib.reasons import english
 from tools.errors import ToolError
 from tools.formatters.spec import Formatter, choose
 from tools.paths import Located, read_bytes, replace_file
@@ -66,7 +67,8 @@ async def _call(
     if ended.code:
         logger.info("formatter.failed name=%s exit=%s", formatter.name, ended.code)
     elif ended.timed_out or ended.stopped:
-        logger.warning("formatter.ended name=%s %s", formatter.name, ended.stopped or "time-out")
+        why = english(ended.stopped or "time-out")
+        logger.warning("formatter.ended name=%s %s", formatter.name, why)
 
 
 async def _ignore(chunk: bytes) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from opencode_web.lib.reasons import Cause
 from tools.redaction import NO_SECRETS, Redactor
 
 OnOutput: TypeAlias = Callable[[bytes], Awaitable[None]]
@@ -33,14 +34,14 @@ class Command:
 class Exit:
     """How a command ended. `code` is None after a time-out, 128 + n after signal n.
 
-    `stopped` says what it was stopped for when it exceeded a limit: "used more than 512 MB of …".
+    `stopped` says what it was stopped for when it exceeded a limit: a `StopReason`.
     `refused` are sentences about hosts that it was kept from.
     """
 
     code: int | None
     timed_out: bool
     duration_s: float
-    stopped: str = ""
+    stopped: Cause | None = None
     refused: tuple[str, ...] = ()
 
 

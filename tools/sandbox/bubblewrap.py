@@ -146,7 +146,7 @@ class BubblewrapSandbox:
                     on_output=output,
                     end=lambda process: end_namespace(process, status),
                 )
-                ended_by_kernel = group.exceeded() if group else ""
+                ended_by_kernel = group.exceeded() if group else None
             await redacted.finish()
             status.read()
             if result.code == 1 and status.exit_code is None:

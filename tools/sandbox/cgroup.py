@@ -17,7 +17,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.sandbox.limits import MARGIN, Limits, megabytes
+from opencode_web.lib.reasons import Cause
+from tools.sandbox.limits import MARGIN, Limits
+from tools.sandbox.stop_reasons import StopReason
 
 logger = logging.getLogger(__name__)
 
@@ -44,16 +46,16 @@ class Group:
         """Get what starts `argv` in this group."""
         return ("/bin/sh", "-c", _JOIN, "sh", str(self.path), *argv)
 
-    def exceeded(self) -> str:
-        """Tell what the kernel has ended the command for; "" for nothing."""
+    def exceeded(self) -> Cause | None:
+        """Tell what the kernel has ended the command for, if for anything."""
         try:
             events = (self.path / "memory.events").read_text(encoding="ascii")
         except OSError:
-            return ""
+            return None
         counts = dict(line.split() for line in events.splitlines())
         if int(counts.get("oom_kill", 0)):
-            return f"used more than {megabytes(self.limits.memory_bytes)} of memory"
-        return ""
+            return StopReason.MEMORY.over_bytes(self.limits.memory_bytes)
+        return None
 
     def remove(self) -> None:
         """Remove the group. Every process of the command must have ended."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import signal
 from dataclasses import dataclass, replace
 
+from opencode_web.lib.reasons import Cause
+from tools.sandbox.stop_reasons import StopReason
+
 _MIB = 1024 * 1024
 # What `ulimit -f` counts in.
 _BLOCK_BYTES = 512
@@ -58,15 +61,10 @@ def shell_limits(limits: Limits) -> str:
     return "; ".join(lines)
 
 
-def exceeded(code: int | None, limits: Limits) -> str:
-    """Tell from an exit code which of the kernel's limits ended a command; "" for none."""
+def exceeded(code: int | None, limits: Limits) -> Cause | None:
+    """Tell from an exit code which of the kernel's limits ended a command, if one did."""
     if code == _SIGNALLED + signal.SIGXFSZ:
-        return f"wrote a file of more than {megabytes(limits.file_bytes)}"
+        return StopReason.FILE.over_bytes(limits.file_bytes)
     if code == _SIGNALLED + signal.SIGXCPU and limits.cpu_s is not None:
-        return f"used more than {limits.cpu_s} s of processor time"
-    return ""
-
-
-def megabytes(count: int) -> str:
-    """Write a number of bytes for people and models: `512 MB`."""
-    return f"{count // _MIB} MB"
+        return StopReason.PROCESSOR.over(limits.cpu_s)
+    return None

@@ -8,6 +8,7 @@ from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
+from opencode_web.lib.reasons import Cause
 from tools.sandbox.base import Command
 from tools.sandbox.bubblewrap import BubblewrapSandbox
 from tools.sandbox.cgroup import Group, open_group
@@ -49,9 +50,9 @@ class Program:
         return self.process.pid
 
     @property
-    def stopped(self) -> str:
-        """Which limit it was ended for, such as "used more than 512 MB of memory"; else empty."""
-        return self.watchdog.reason or (self.group.exceeded() if self.group else "")
+    def stopped(self) -> Cause | None:
+        """Which limit it was ended for: a `StopReason`."""
+        return self.watchdog.reason or (self.group.exceeded() if self.group else None)
 
     async def wait(self) -> int:
         """Wait for the end, of everything that it has started too.

@@ -10,6 +10,7 @@ import termios
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
+from opencode_web.lib.reasons import Cause
 from tools.redaction import Redactor
 from tools.sandbox.base import Command
 from tools.sandbox.bubblewrap import BubblewrapSandbox
@@ -48,7 +49,7 @@ class Terminal:
         return self._program.pid
 
     @property
-    def stopped(self) -> str:
+    def stopped(self) -> Cause | None:
         """See `Program.stopped`."""
         return self._program.stopped
 

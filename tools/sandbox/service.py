@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
+from opencode_web.lib.reasons import english
 from tools.redaction import NO_SECRETS
 from tools.sandbox.base import Command
 from tools.sandbox.bubblewrap import BubblewrapSandbox
@@ -39,8 +40,8 @@ class Service:
 
     @property
     def stopped(self) -> str:
-        """See `Program.stopped`."""
-        return self._program.stopped
+        """See `Program.stopped`: in words for models, empty for none."""
+        return english(self._program.stopped or "")
 
     async def last_words(self) -> str:
         """Get the last line of what it has written as errors, once it has ended."""

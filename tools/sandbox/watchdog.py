@@ -19,10 +19,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from tools.sandbox.limits import MARGIN, Limits, megabytes
+from opencode_web.lib.reasons import Cause
+from tools.sandbox.limits import MARGIN, Limits
 from tools.sandbox.mounts import Layout
 from tools.sandbox.process_cap import cap_processes, caps_processes
 from tools.sandbox.status import Status
+from tools.sandbox.stop_reasons import StopReason
 from tools.sandbox.usage import Meter, Usage
 
 # Most commands have ended by then and cost nothing.
@@ -44,10 +46,10 @@ _BLOCK_BYTES = 512
 
 
 class Watchdog:
-    """Watches one sandbox. `reason` says afterwards what it was ended for: "used more than …"."""
+    """Watches one sandbox. `reason` says afterwards what it was ended for."""
 
     def __init__(self, limits: Limits, status: Status, layout: Layout) -> None:
-        self.reason = ""
+        self.reason: Cause | None = None
         self._limits = limits
         self._status = status
         self._session_dir = layout.session_dir
@@ -114,36 +116,35 @@ class Watchdog:
         limit = self._limits.memory_bytes
         return self._meter.measure(self._status.pid, suspicious_bytes=limit)
 
-    def _judge(self, usage: Usage) -> str:
+    def _judge(self, usage: Usage) -> Cause | None:
         limits = self._limits
         if usage.processes > limits.processes:
-            return f"started more than {limits.processes} processes and threads"
+            return StopReason.PROCESSES.over(limits.processes)
         if limits.cpu_s is not None and usage.cpu_s > limits.cpu_s:
-            return f"used more than {limits.cpu_s} s of processor time"
+            return StopReason.PROCESSOR.over(limits.cpu_s)
         if usage.memory_bytes > limits.memory_bytes:
-            return f"used more than {megabytes(limits.memory_bytes)} of memory"
-        return ""
+            return StopReason.MEMORY.over_bytes(limits.memory_bytes)
+        return None
 
-    def _judge_disks(self) -> str:
+    def _judge_disks(self) -> Cause | None:
         for path, at_start in self._disks.items():
             free = _free_bytes(path)
             # A command that makes room on a full disk goes on.
             if free < self._limits.free_disk_bytes and free < at_start - _NOTABLE_BYTES:
-                return f"left less than {megabytes(self._limits.free_disk_bytes)} free on the disk"
-        return ""
+                return StopReason.DISK.over_bytes(self._limits.free_disk_bytes)
+        return None
 
-    def _judge_home(self) -> str:
+    def _judge_home(self) -> Cause | None:
         before = self._home_bytes
         folders = [self._session_dir / name for name in ("home", "tmp")]
         now = measure_disk(folders, stop=lambda: self._stopping)
         self._home_bytes = now
         # Only one that makes it worse: else nothing could ever be cleared away.
         if now > self._limits.home_bytes and before is not None and now > before:
-            limit = megabytes(self._limits.home_bytes)
-            return f"kept more than {limit} in the session's home and /tmp"
-        return ""
+            return StopReason.HOME.over_bytes(self._limits.home_bytes)
+        return None
 
-    def _end(self, reason: str) -> None:
+    def _end(self, reason: Cause) -> None:
         # Its number could be another's by now, and so could what was measured.
         if self._status.alive:
             self.reason = self.reason or reason

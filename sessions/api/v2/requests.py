@@ -13,8 +13,9 @@ from sessions.access import (
     access_session,
     visible_projects,
 )
-from sessions.actions.permissions import reply_permission, revoke_rule
+from sessions.actions.permissions import reply_permission
 from sessions.actions.questions import reject_question, reply_question
+from sessions.actions.saved_rules import revoke_rule
 from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
 from sessions.api.schemas import PermissionReply, QuestionReply

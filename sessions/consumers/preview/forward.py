@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import quote
 
@@ -35,17 +37,38 @@ async def forward(scope: dict[str, Any], receive: Receive, send: Send, visit: Vi
         headers.append((b"transfer-encoding", b"chunked"))
     url = httpcore.URL(scheme=b"http", host=b"localhost", port=visit.port, target=target_of(scope))
     content = _body(receive) if has_body else None
-    async with (
-        pool_of(visit.terminal_id) as pool,
-        pool.stream(
-            scope["method"],
-            url,
-            headers=headers,
-            content=content,
-            extensions={"timeout": _TIMEOUTS},
-        ) as response,
-    ):
+    request = httpcore.Request(scope["method"], url, headers=headers, content=content)
+    async with pool_of(visit.terminal_id) as pool, AsyncExitStack() as stack:
+        response = await _ask(pool, request, is_repeatable=_is_repeatable(request, content))
+        stack.push_async_callback(response.aclose)
         await _answer(given, response, send, visit)
+
+
+async def _ask(
+    pool: httpcore.AsyncConnectionPool, request: httpcore.Request, *, is_repeatable: bool
+) -> httpcore.Response:
+    """Have a response begin. An app can close a connection that it has kept at the moment when a
+    request is on its way: what may be repeated is sent again then, on another one.
+
+    Raises: as `forward`.
+    """
+    while True:
+        opened = list[str]()
+
+        async def note(step: str, _info: dict[str, Any], opened: list[str] = opened) -> None:
+            if step == "connection.connect_tcp.started":
+                opened.append(step)
+
+        request.extensions = {"timeout": _TIMEOUTS, "trace": note}
+        try:
+            return await pool.handle_async_request(request)
+        except (httpcore.NetworkError, httpcore.RemoteProtocolError):
+            if opened or not is_repeatable:
+                raise
+
+
+def _is_repeatable(request: httpcore.Request, content: object) -> bool:
+    return content is None and request.method in (b"GET", b"HEAD", b"OPTIONS")
 
 
 class Cut(Exception):
@@ -71,8 +94,10 @@ async def _answer(
     )
     chunks = aiter(response.aiter_stream())
     if inject.is_page(response.status, asked, headers):
-        tag = inject.tag_for(visit.app_origin)
-        headers = inject.longer(headers, tag)
+        nonce = secrets.token_urlsafe(16)
+        tag = inject.tag_for(visit.app_origin, nonce)
+        origin = origin_of(visit.label, visit.app_origin)
+        headers = inject.headers_with(headers, tag, origin=origin, nonce=nonce)
         chunks = inject.with_tag(chunks, tag)
     start = {"type": "http.response.start", "status": response.status, "headers": headers}
     await send(start)

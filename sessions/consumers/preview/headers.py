@@ -24,7 +24,7 @@ _OURS_ALONE = frozenset(
 )
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared
 _FRAMED = b"x-frame-options"
-_POLICIES = (b"content-security-policy", b"content-security-policy-report-only")
+POLICIES = (b"content-security-policy", b"content-security-policy-report-only")
 _SITE_RULES = frozenset({"domain", "samesite", "secure", "partitioned"})
 
 
@@ -69,7 +69,7 @@ def from_app(
             value = _relative(value, port)
         elif name == b"set-cookie":
             value = _own_cookie(value, is_secure=is_secure)
-        elif name in _POLICIES:
+        elif name in POLICIES:
             value = _without_ancestors(value)
         if value:
             passed.append((name, value))

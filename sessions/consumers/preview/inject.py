@@ -7,8 +7,11 @@ from collections.abc import AsyncIterator
 from html import escape
 
 from sessions.consumers.preview.headers import Headers, first
+from sessions.consumers.preview.policy import let_in
 
 SCRIPT_PATH = "/.opencode-web/preview.js"
+# What that loads when somebody wants a picture of the page.
+_PICTURE_PATH = "/.opencode-web/picture.js"
 # After these; a page may have none of them.
 _HEAD = re.compile(rb"<head(?:\s[^>]*)?>", re.IGNORECASE)
 _DOCTYPE = re.compile(rb"\s*(?:<!--.*?-->\s*)*<!doctype[^>]*>", re.IGNORECASE | re.DOTALL)
@@ -29,18 +32,20 @@ def is_page(status: int, request: Headers, response: Headers) -> bool:
     )
 
 
-def tag_for(app_origin: str) -> bytes:
+def tag_for(app_origin: str, nonce: str) -> bytes:
     """Returns: what brings our script into a page. It talks to pages of this server alone."""
-    return f'<script src="{SCRIPT_PATH}" data-app="{escape(app_origin)}"></script>'.encode()
+    app = escape(app_origin)
+    return f'<script src="{SCRIPT_PATH}" nonce="{nonce}" data-app="{app}"></script>'.encode()
 
 
-def longer(headers: Headers, tag: bytes) -> Headers:
-    """Returns: the headers of a page to which the tag is added."""
+def headers_with(headers: Headers, tag: bytes, *, origin: str, nonce: str) -> Headers:
+    """Returns: the headers of a page at `origin` to which the tag is added."""
+    urls = [f"{origin}{path}" for path in (SCRIPT_PATH, _PICTURE_PATH)]
     return [
         (name, str(int(value) + len(tag)).encode())
         if name == b"content-length" and value.isdigit()
         else (name, value)
-        for name, value in headers
+        for name, value in let_in(headers, urls, nonce=nonce)
     ]
 
 

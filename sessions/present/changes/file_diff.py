@@ -136,21 +136,17 @@ def gap_place(entry: ChangeEntry, place: Place, asked: Asked, *, split: bool) ->
 def hunk_place(
     entry: ChangeEntry, place: Place, asked: Asked, *, context: int = CONTEXTS[0], spaces: bool
 ) -> HunkPlace:
-    """`spaces`: the lines are shown as they are, so what is shown is what would be changed."""
+    """Without `spaces`, changes of nothing else are not shown."""
     file, names = file_id(entry.path), file_names(entry, asked)
     if asked.turn or asked.source is not Source.UNCOMMITTED:
         return HunkPlace(file, names)
-    if not spaces:
-        why_not = _("Show whitespace changes to stage or revert these lines.")
-        return HunkPlace(file, names, why_not=why_not)
-    if entry.status not in ("added", "modified", "deleted"):
-        why_not = _("Parts of a renamed file cannot be staged or reverted. Act on the whole file.")
-        return HunkPlace(file, names, why_not=why_not)
+    shown = {"looked": entry.stamp, "context": str(context), "spaces": str(int(spaces))}
     return HunkPlace(
         file,
-        {**names, "looked": entry.stamp, "context": str(context)},
+        {**names, **shown},
         stage_url=place.url("review_stage"),
         revert_url=place.url("review_revert"),
+        has_hidden=not spaces,
         staged=entry.staged,
         unstaged=entry.unstaged,
     )

@@ -14,8 +14,8 @@ from opencode_web.lib.hunks import HunkRange, overlap
 class HunkHead:
     """`names` are what its forms send. Without addresses it can only be commented on.
 
-    `why_not`: why nothing else, where that is not plain.
     `is_staged`: all of it is; `is_partly_staged`: some, so the rest can be, too.
+    `has_hidden`: changes of whitespace in its lines are not shown, and go with it.
     """
 
     id: str
@@ -23,9 +23,9 @@ class HunkHead:
     names: dict[str, str]
     stage_url: str = ""
     revert_url: str = ""
-    why_not: str = ""
     is_staged: bool = False
     is_partly_staged: bool = False
+    has_hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class HunkPlace:
     names: dict[str, str]
     stage_url: str = ""
     revert_url: str = ""
-    why_not: str = ""
+    has_hidden: bool = False
     staged: Sequence[HunkRange] = ()
     unstaged: Sequence[HunkRange] = ()
 
@@ -52,7 +52,7 @@ class HunkPlace:
             names={**self.names, "hunk": ",".join(map(str, astuple(hunk)))},
             stage_url=self.stage_url,
             revert_url=self.revert_url,
-            why_not=self.why_not,
+            has_hidden=self.has_hidden,
             is_staged=has_staged and not has_rest,
             is_partly_staged=has_staged and has_rest,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.conf import settings
@@ -80,7 +80,11 @@ class ChoiceGroup:
 
 def load_offers(project: Project, user: User, *also: str) -> list[Offer]:
     """Every model that a person is offered, by provider, and these whatever they are."""
-    providers = list_providers(project.team, config_data(project), user=user)
+    return offers_of(list_providers(project.team, config_data(project), user=user), *also)
+
+
+def offers_of(providers: Collection[Provider], *also: str) -> list[Offer]:
+    """The same of what is loaded."""
     keyless = keyless_providers(providers)
     offers = [
         Offer(provider, model, provider.id in keyless)

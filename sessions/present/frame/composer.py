@@ -11,13 +11,14 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import text_of
+from providers.effective import effective_providers
 from providers.model_texts import variant_label
 from providers.resolve import default_model
 from sessions.agents.loader import find_agent, load_agents
 from sessions.config.effective import config_data, project_config, session_config
 from sessions.config.model import Config
 from sessions.models import Project, Session
-from sessions.present.frame.choices import Offer, load_off, load_offers, variants_of
+from sessions.present.frame.choices import Offer, load_off, offers_of, variants_of
 from sessions.present.frame.connect import connect_url, remedy_for
 from sessions.present.frame.start_place import StartPlace, build_start_place
 from sessions.present.place import Place
@@ -249,11 +250,14 @@ def _offers(
     """Returns: what can be chosen, what is chosen, and why nothing can."""
     data = config_data(project)
     try:
-        fallback = default_model(project.team, wanted=config.model, config=data, user=user)
+        providers = effective_providers(project.team, data, user=user)
+        fallback = default_model(
+            project.team, wanted=config.model, config=data, user=user, providers=providers
+        )
     except AppError as exc:
         url = connect_url(project.team, back=back)
         return [], "", Reason(exc.message, url, _("Connect a provider"))
-    offers = load_offers(project, user, chosen, str(fallback))
+    offers = offers_of(providers.values(), chosen, str(fallback))
     if chosen not in {one.ref for one in offers}:
         if off := load_off(project, chosen):
             return offers, chosen, _off(project, off)

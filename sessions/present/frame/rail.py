@@ -27,6 +27,7 @@ from sessions.models import (
 from sessions.present.conversation.asks import asked_by, permission_summary
 from sessions.present.conversation.questions import question_summary
 from sessions.present.conversation.running_calls import calls_at_work
+from sessions.present.frame.forks import origins_of
 from sessions.present.projects import labels_of
 from sessions.present.pulls import newest_pulls
 from sessions.present.sessions import Asked, Row, build_row
@@ -170,15 +171,16 @@ def rows_of(sessions: QuerySet[Session]) -> list[Row]:
 def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]:
     """One row for each session, in the given order; for everybody, without a `viewer`.
 
-    One query for pull requests, one for attempts, two for what the waiting ones ask, up to five for
-    the busy ones.
+    One query for pull requests, one for attempts, one for what forks were made of, two for what the
+    waiting ones ask, up to five for the busy ones.
     """
     asked = _asked_in(sessions)
     line = places_of(sessions)
     busy = [one for one in sessions if one.state == State.BUSY and one.pk not in line]
     doing = calls_at_work(busy)
     pulls = newest_pulls([session.pk for session in sessions])
-    attempts = _attempts_of(sessions)
+    forks = {pk: origin.text for pk, origin in origins_of(sessions).items()}
+    kinds = {**forks, **_attempts_of(sessions)}
     return [
         build_row(
             session,
@@ -187,7 +189,7 @@ def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]
             doing=doing.get(session.pk, ""),
             viewer=viewer,
             pull=pulls.get(session.pk),
-            attempt=attempts.get(session.pk, ""),
+            kind=kinds.get(session.pk, ""),
         )
         for session in sessions
     ]

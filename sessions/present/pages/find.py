@@ -221,7 +221,7 @@ def _sessions(access: TeamAccess, text: str) -> list[FindEntry]:
 
 
 def _row_entry(row: Row) -> FindEntry:
-    words = (row.attempt, row.project, ago(row.updated))
+    words = (row.kind, row.project, ago(row.updated))
     return FindEntry(row.title, row.url, " · ".join(filter(None, words)))
 
 

@@ -85,7 +85,7 @@ def _ended(row: Terminal) -> str:
         if row.exit_code is None
         else _("Ended with exit code %(code)s.") % {"code": row.exit_code}
     )
-    return f"{code} {stored_text(None, row.detail)}".strip()
+    return f"{code} {stored_text(row.cause, row.detail)}".strip()
 
 
 def why_no_terminals(access: SessionAccess) -> str:

@@ -132,7 +132,7 @@ async def _record(session: Session, snapshots: Snapshots, request: RestoreReques
         return now
     tree = await record_exactly(snapshots, now, names_of(request.file, request.old))
     if request.hunk:
-        await require_looked(session, request.file, request.looked)
+        await require_looked(session, request.file, request.old, request.looked)
     return tree
 
 

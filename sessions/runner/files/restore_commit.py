@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.hunks import HunkRange
 from sessions.browse.changes import LITERAL_NAMES, head_of
 from sessions.browse.file_scope import FileScope, Where, open_scope
-from sessions.browse.index import unstage_file, unstage_lines
+from sessions.browse.index import changed_ranges, unstage_file, unstage_lines
 from sessions.browse.review import diff_file
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.events.removal import Restored
@@ -49,10 +49,10 @@ async def record_exactly(snapshots: Snapshots, tree: str, names: list[str]) -> s
     return await snapshots.with_entries(tree, entries)
 
 
-async def require_looked(session: Session, file: str, looked: str) -> None:
+async def require_looked(session: Session, file: str, old: str, looked: str) -> None:
     """Raises: SnapshotError for a file that is not as somebody has seen it."""
     try:
-        found = await diff_file(await _scope_of(session), "git", file)
+        found = await diff_file(await _scope_of(session), "git", file, old)
     except AppError as exc:
         raise SnapshotError(str(exc)) from exc
     if found["stamp"] != looked:
@@ -82,9 +82,10 @@ async def plan_last_commit(
         there = present.get(_path(names[0]))
         if hunk and there and found:
             content = await snapshots.content(now, names[0], limit_bytes=MAX_FILE_BYTES)
-            merged = (there.mode, _with_lines(content or b"", found[1], hunk))
+            lines = await changed_ranges(repository, commit, names, hunk)
+            merged = (there.mode, _with_lines(content or b"", found[1], lines))
             wanted = {_path(names[0]): await _kept(snapshots, merged)}
-            await unstage_lines(repository, commit, names[0], hunk)
+            await unstage_lines(repository, commit, names[0], lines, "".join(names[1:]))
         else:
             await _unstage(repository, commit, names)
     except (AppError, CheckoutError) as exc:
@@ -110,13 +111,16 @@ async def _scope_of(session: Session) -> FileScope:
     return await in_db(open_scope, Where.of_session(session, cautious=False))
 
 
-def _with_lines(content: bytes, committed: bytes, hunk: HunkRange) -> bytes:
-    """The content with the committed lines of a hunk in place of its own."""
+def _with_lines(content: bytes, committed: bytes, hunks: Sequence[HunkRange]) -> bytes:
+    """The content with the committed lines of these hunks in place of its own."""
     lines, others = (io.BytesIO(data).readlines() for data in (content, committed))
-    (first, end), (old_first, old_end) = hunk.new_span, hunk.old_span
-    if end > len(lines) or old_end > len(others):
+    ends = [(one.new_span[1], one.old_span[1]) for one in hunks]
+    if not ends or any(new > len(lines) or old > len(others) for new, old in ends):
         raise SnapshotError("there are no such lines")
-    return b"".join([*lines[:first], *others[old_first:old_end], *lines[end:]])
+    for one in reversed(hunks):
+        (first, end), (old_first, old_end) = one.new_span, one.old_span
+        lines[first:end] = others[old_first:old_end]
+    return b"".join(lines)
 
 
 async def _kept(snapshots: Snapshots, found: tuple[str, bytes] | None) -> TreeEntry | None:

@@ -37,8 +37,8 @@ async def failure(fake: FakeForge) -> str:
     [
         (403, {}, "not allowed to do this on GitHub"),
         (403, {"x_ratelimit_remaining": "0"}, "no more requests from this token for now. Try agai"),
-        (403, {"retry_after": "61"}, "Try again in 2 minutes."),
-        (429, {"retry_after": "30"}, "Try again in 1 minute."),
+        (403, {"retry_after": "61"}, "Try again in 2 min."),
+        (429, {"retry_after": "30"}, "Try again in 1 min."),
         (429, {"retry_after": "soon"}, "Try again later."),
         (301, {"location": "/elsewhere"}, "redirects to another address"),
         (502, {}, "a problem of its own (502)"),
@@ -57,7 +57,7 @@ async def test_what_a_forge_says_is_shown_short_and_plain(fake: FakeForge) -> No
     said = {"message": f"No\x1b[31m\n{TOKEN}\u202e ok", "errors": ["more", {"message": "x" * 500}]}
     fake.then = [answer(json.dumps(said).encode(), status=422)]
     text = await failure(fake)
-    assert "It says: No [31m … ok. more. xxx" in text
+    assert "The forge says: No [31m … ok. more. xxx" in text
     assert len(text) < 300
 
 

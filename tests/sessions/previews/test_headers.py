@@ -10,7 +10,7 @@ from sessions.previews.origin import host_of_previews, keeps_secure_cookies, lab
 
 APP = "https://agents.example.com"
 ORIGIN = f"https://{'a' * 26}.preview.example.net"
-TAG = inject.tag_for(APP)
+TAG = inject.tag_for(APP, "n0nce")
 
 
 def asked(*headers: tuple[str, str]) -> dict[bytes, bytes]:
@@ -96,6 +96,47 @@ async def test_a_page_gets_the_script_once(pieces: list[bytes], whole: bytes) ->
             yield piece
 
     assert b"".join([chunk async for chunk in inject.with_tag(stream(), TAG)]) == whole
+
+
+OURS = " ".join(f"{ORIGIN}/.opencode-web/{name}.js" for name in ("preview", "picture"))
+
+
+@pytest.mark.parametrize(
+    ("policy", "passed"),
+    [
+        ("img-src *", "img-src *"),
+        ("script-src 'self'", f"script-src 'self' {OURS}"),
+        # A nonce of ours would end what is allowed inline.
+        ("script-src 'unsafe-inline'", f"script-src 'unsafe-inline' {OURS}"),
+        (
+            "Script-Src 'nonce-abc'; base-uri 'none'",
+            f"script-src 'nonce-abc' {OURS}; base-uri 'none'",
+        ),
+        (
+            "script-src 'nonce-abc' 'strict-dynamic' https:",
+            "script-src 'nonce-abc' 'strict-dynamic' https: 'nonce-n0nce'",
+        ),
+        ("default-src 'none'", f"default-src 'none'; script-src {OURS}"),
+        (
+            "script-src-elem 'none'; script-src 'self'; script-src *",
+            f"script-src-elem {OURS}; script-src 'self'",
+        ),
+        (
+            "default-src 'self', script-src a",
+            f"default-src 'self'; script-src 'self' {OURS}, script-src a {OURS}",
+        ),
+    ],
+)
+def test_policies_of_a_page_let_in_our_scripts_and_no_others(policy: str, passed: str) -> None:
+    given = [
+        (b"content-security-policy", policy.encode()),
+        (b"content-security-policy-report-only", policy.encode()),
+        (b"x-other", policy.encode()),
+        (b"content-length", b"10"),
+    ]
+    found = inject.headers_with(given, TAG, origin=ORIGIN, nonce="n0nce")
+    values = [value.decode() for _, value in found]
+    assert values == [passed, passed, policy, str(10 + len(TAG))]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -14,7 +15,8 @@ from sessions.actions.fork import fork_session
 from sessions.actions.reviews import mark_viewed
 from sessions.models import Checkout, ComparedSession, Project, Session
 from teams.models import User
-from tests.sessions.factories import make_session, session_access
+from tests.factories import make_team
+from tests.sessions.factories import make_project, make_session, session_access
 from tests.sessions.projection import assert_log_equals_rows
 from tests.sessions.story import Story
 
@@ -121,9 +123,31 @@ def test_forks_of_one_session_stand_together(
     assert_log_equals_rows(third)
     assert columns(browser)["review"] == [third.pk, second.pk, first.pk, between.pk]
     together = '>Mend the till <span class="meta">{} sessions</span></h3>'
-    assert together.format(3) in browser.get(URL).content.decode()
+    page = browser.get(URL).content.decode()
+    assert together.format(3) in page
+    for fork in (second, third):
+        for place in ("row", "card"):
+            assert "<b>Fork of Mend the till</b>" in page.split(f'id="{place}-{fork.pk}"')[1][:1500]
+    shown = browser.get(f"/t/acme/s/{third.pk}").content.decode()
+    link = f'<a href="/t/acme/s/{first.pk}">'
+    assert f"<dt>Fork of</dt><dd>{link}Mend the till</a>" in shown
+    assert f"{link}Fork of Mend the till</a>" in shown
     first.delete()
-    assert together.format(2) in browser.get(URL).content.decode()
+    page = browser.get(URL).content.decode()
+    assert together.format(2) in page
+    assert "Fork of" not in page
+
+
+def test_what_a_fork_was_made_of_is_not_told_in_another_team(
+    browser: Client, alice: User, project: Project, tmp_path: Path
+) -> None:
+    first = finished(make_session(alice, project, title="Mend the till"), alice)
+    fork = fork_session(session_access(alice, first))
+    Session.objects.filter(pk=first.pk).update(
+        project=make_project(make_team(alice, slug="other"), tmp_path)
+    )
+    assert "Fork of" not in browser.get(URL).content.decode()
+    assert "Fork of" not in browser.get(f"/t/acme/s/{fork.pk}").content.decode()
 
 
 def test_attempts_at_one_prompt_and_their_forks_stand_together(

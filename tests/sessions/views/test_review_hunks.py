@@ -51,6 +51,11 @@ class Story:
         run = ["git", "-C", str(self.repository.folder), "diff", "--cached", "-U0"]
         return subprocess.run(run, check=True, capture_output=True, text=True).stdout
 
+    def indexed(self, file: str) -> bytes:
+        """What the next commit would have of a file; nothing where it is in no index."""
+        run = ["git", "-C", str(self.repository.folder), "cat-file", "blob", f":0:{file}"]
+        return subprocess.run(run, check=False, capture_output=True).stdout
+
     def _done(self, status: int) -> int:
         if status in (204, 302):
             submit(asyncio.wait_for(run_session(self.session.pk), 30)).result(60)
@@ -208,15 +213,106 @@ def test_only_a_member_and_only_files_at_rest(
     assert story.staged() == ""
 
 
-def test_hunks_of_other_sources_and_without_their_spaces_are_only_commented_on(
+def hide_spaces(story: Story) -> None:
+    assert story.review.post("look", spaces="0", source="uncommitted") == 200
+
+
+def test_hunks_of_other_sources_are_only_commented_on(story: Story) -> None:
+    story.repository.commit()
+    page = story.review.get("/file?source=commit&file=till.py")
+    assert page.count("data-hunk-comment") == 2
+    assert "data-hunk-stage" not in page
+
+
+# What the last commit has, what an agent made of it, and what stays of that once the only hunk
+# that shows without whitespace is reverted. Both ends of each file have a change that is hidden.
+HIDDEN = {
+    "tabs": (b"\tone\n", b"\tONE\n        two\n", b"\tone\n"),
+    "indented together": (b"one\ntwo\n", b"if x:\n    one\n    two\n", b"one\ntwo\n"),
+    "trailing spaces": (b"one  \ntwo\n", b"ONE\ntwo  \n", b"one  \ntwo\n"),
+    "line ends": (b"one\r\ntwo\r\n", b"ONE\ntwo\n", b"one\r\ntwo\r\n"),
+    "no line end": (b"one\ntwo", b"one\ntwo\nthree\n", b"one\ntwo"),
+    "no line end now": (b"one\ntwo\nthree\n", b"one\ntwo", b"one\ntwo\nthree\n"),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_hidden_whitespace_goes_with_the_hunk_it_touches_and_no_other_does(
+    story: Story, name: str
+) -> None:
+    before, after, back = HIDDEN[name]
+    same = b"".join(b"same %d\n" % n for n in range(20))
+    story.file.write_bytes(b"first\n" + same + before)
+    story.repository.commit()
+    story.file.write_bytes(b"  first\n" + same + after)
+    hide_spaces(story)
+    (fields,) = story.hunks()
+    assert story.stage(fields) == 204
+    assert story.indexed("till.py") == b"first\n" + same + after
+    (fields,) = story.hunks()
+    assert fields["stage"] == "0"
+    assert story.stage(fields) == 204
+    assert story.staged() == ""
+    (fields,) = story.hunks()
+    assert story.revert(fields) == 204
+    assert story.file.read_bytes() == b"  first\n" + same + back
+    assert story.undo() == 302
+    assert story.file.read_bytes() == b"  first\n" + same + after
+
+
+def test_hidden_changes_of_other_lines_stay_out_of_what_is_reverted_and_staged(
     story: Story,
 ) -> None:
-    assert story.review.post("look", spaces="0", source="uncommitted") == 200
-    page = story.page()
-    assert "data-hunk-comment" in page
-    # What is missing is there, and says why it does nothing.
-    assert page.count('aria-disabled="true" title="Show whitespace changes to stage') == 4
-    assert story.hunks() == [{}, {}]
+    story.write(line_5="FIRST", line_9="line 9  ", line_20="\tline 20", line_30="LAST")
+    hide_spaces(story)
+    assert story.stage(story.hunks()[0]) == 204
+    assert "FIRST" in story.staged()
+    assert "line 9  " not in story.staged()
+    assert story.page().count(">Staged<") == 1
+    assert story.revert(story.hunks()[0]) == 204
+    lines = story.file.read_text().splitlines()
+    assert (lines[5], lines[9], lines[20], lines[30]) == ("line 5", "line 9  ", "\tline 20", "LAST")
+
+
+@pytest.mark.parametrize("name", ["to.py", 'a "b" \\ [1] é\t.txt'])
+@pytest.mark.parametrize("how", ["moved", "intended", "both", "added"])
+def test_hunks_of_a_renamed_file_are_staged_with_its_name_and_reverted(
+    story: Story, how: str, name: str
+) -> None:
+    story.repository.git("checkout", "-q", "till.py")
+    committed, git = story.file.read_bytes(), story.repository.git
+    git("mv", "till.py", name)
+    story.file = story.repository.folder / name
+    if how != "moved":
+        git("reset", "-q")
+    story.write(line_5="FIRST", line_30="LAST")
+    if how == "intended":
+        git("add", "--intent-to-add", name)
+    elif how != "moved":
+        git("add", name)
+    if how == "added":
+        git("rm", "-q", "--cached", "till.py")
+
+    def hunks() -> list[dict[str, str]]:
+        return story.hunks(quote(name), "&old=till.py")
+
+    if how in ("both", "added"):
+        assert [fields["stage"] for fields in hunks()] == ["0", "0"]
+        for _ in range(2):
+            assert story.stage(next(one for one in hunks() if one["stage"] == "0")) == 204
+        assert story.indexed(name) == committed
+    first, last = hunks()
+    assert (first["old"], first["stage"], last["stage"]) == ("till.py", "1", "1")
+    assert story.stage(last) == 204
+    assert story.indexed(name) == committed.replace(b"line 30", b"LAST")
+    assert story.indexed("till.py") == b""
+    first, last = hunks()
+    assert (first["stage"], last["stage"]) == ("1", "0")
+    assert story.revert(last) == 204
+    assert story.session.outcome_detail == ""
+    assert story.file.read_bytes() == committed.replace(b"line 5", b"FIRST")
+    assert story.indexed(name) == committed
+    assert not (story.repository.folder / "till.py").exists()
 
 
 def test_a_git_that_is_at_work_is_told(story: Story) -> None:

@@ -3,12 +3,14 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from sessions.models import McpServer, Project, SavedRule
+from sessions.actions import saved_rules
+from sessions.models import McpServer, Project, RuleScope, SavedRule, Session
 from teams.models import AuditEntry, Team, User
 
 pytestmark = pytest.mark.django_db
@@ -190,6 +192,60 @@ def test_what_was_allowed_for_good_is_revoked(
     assert client_for(bob).post(url)["Location"] == URL
     assert not SavedRule.objects.exists()
     assert client_for(bob).post(url).status_code == 404
+
+
+@pytest.mark.parametrize("scope", RuleScope)
+def test_a_revoked_answer_is_brought_back_by_who_revoked_it_and_only_at_once(
+    session: Session,
+    alice: User,
+    bob: User,
+    adam: User,
+    client_for: ClientFor,
+    scope: RuleScope,
+) -> None:
+    project, is_of_team = session.project, scope is RuleScope.TEAM
+    row = SavedRule.objects.create(
+        team=project.team if is_of_team else None,
+        project=None if is_of_team else project,
+        session=session if scope is RuleScope.SESSION else None,
+        permission="bash",
+        pattern="make *",
+        created_by=bob,
+        created_at=session.project.created_at,
+    )
+    browser = client_for(adam)
+    page = browser.post(f"{URL}/saved/{row.pk}/revoke", follow=True).content.decode()
+    undo = re.findall(rf'action="({URL}/saved/\d+/restore)"', page)[0]
+    assert client_for(bob).post(undo).status_code == 409
+    assert not SavedRule.objects.exists()
+    assert browser.post(undo)["Location"] == URL
+    back = SavedRule.objects.get()
+    fields = ("team_id", "project_id", "session_id", "permission", "pattern", "created_by_id")
+    assert [getattr(back, name) for name in fields] == [getattr(row, name) for name in fields]
+    # Twice is no more than once, and what somebody has revoked since stays so.
+    assert browser.post(undo).status_code == 302
+    assert SavedRule.objects.count() == 1
+    client_for(alice).post(f"{URL}/saved/{SavedRule.objects.get().pk}/revoke")
+    assert browser.post(undo).status_code == 409
+    assert not SavedRule.objects.exists()
+    assert AuditEntry.objects.filter(action="rule.restored").count() == 2
+
+
+def test_an_undo_of_a_project_page_leads_back_to_it(
+    project: Project, bob: User, client_for: ClientFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = SavedRule.objects.create(
+        project=project, permission="bash", pattern="make *", created_at=project.created_at
+    )
+    own = f"/t/acme/p/{project.pk}/"
+    browser = client_for(bob)
+    page = browser.post(f"{own}rules/{row.pk}/revoke", follow=True).content.decode()
+    undo = re.findall(rf'action="({URL}/saved/\d+/restore\?of={project.pk})"', page)[0]
+    with monkeypatch.context() as later:
+        later.setattr(saved_rules, "_UNDO_FOR", timedelta(0))
+        assert browser.post(undo).status_code == 409
+    assert browser.post(undo)["Location"] == f"{own}settings"
+    assert SavedRule.objects.exists()
 
 
 def test_what_was_allowed_in_the_whole_team_is_revoked_by_admins(

@@ -6,9 +6,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from opencode_web.lib.reasons import Cause
+from sessions.events.reasons import TerminalReason, read_cause
 from sessions.models import Project, Session, Terminal
 from sessions.terminals.lease import until
+from sessions.terminals.life import end_terminal
 from teams.models import User
+from tools.sandbox.stop_reasons import StopReason
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -65,6 +69,26 @@ def test_how_one_ended_is_told_to_its_own_person(
     assert 'data-ended="Ended with exit code 3."' in html
     assert 'data-ended="Ended. The server was stopped."' in html
     assert "data-terminal-id" not in tabs(bob)
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        (Cause(TerminalReason.IDLE, {"hours": 12}), "Nobody has typed anything for 12 hours."),
+        (
+            Cause(TerminalReason.LIMIT, {"why": StopReason.MEMORY.over_bytes(512 << 20)}),
+            "It was ended: it used more than 512 MB of memory.",
+        ),
+    ],
+)
+def test_why_the_server_ended_one_is_kept_as_a_reason(
+    tabs: Ask, project: Project, alice: User, told: Cause, text: str
+) -> None:
+    row = make_terminal(project, alice)
+    end_terminal(row.pk, code=137, told=told)
+    row.refresh_from_db()
+    assert (row.detail, read_cause(row.cause)) == (text, told)
+    assert f'data-ended="Ended with exit code 137. {text}"' in tabs(alice)
 
 
 def test_where_terminals_are_switched_off_the_pane_says_so(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from opencode_web.lib.reasons import english
 from tools.sandbox.base import Command
 from tools.sandbox.cgroup import CgroupError, Group, make_group
 from tools.sandbox.limits import Limits
@@ -47,7 +48,8 @@ class Run:
                     (group / "memory.events").write_text(self.events)
 
         command = Command(("bash", "-c", text), self.worktree, 20)
-        return (await self.sandbox.run(command, on_output=look)).stopped
+        ended = await self.sandbox.run(command, on_output=look)
+        return english(ended.stopped or "")
 
 
 @pytest.fixture

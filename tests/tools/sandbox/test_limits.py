@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from opencode_web.lib.reasons import english
 from tests.tools.sandbox.test_bubblewrap import marked_processes
 from tools.sandbox import watchdog
 from tools.sandbox.base import Command, Exit
 from tools.sandbox.limits import Limits, exceeded, shell_limits
 from tools.sandbox.process_cap import caps_processes
 from tools.sandbox.select import select_sandbox
+from tools.sandbox.stop_reasons import StopReason
 from tools.sandbox.usage import Meter
 from tools.sandbox.watchdog import measure_disk
 
@@ -51,7 +53,7 @@ def box(worktree: Path, session_dir: Path) -> Box:
     return Box(worktree, session_dir)
 
 
-MEMORY = "used more than 200 MB of memory"
+MEMORY = StopReason.MEMORY.over_bytes(200 << 20)
 # No other run on this machine has processes with it.
 MARK = f"mark-{secrets.token_hex(8)}"
 HOLD = "import time; time.sleep(20)"
@@ -101,7 +103,7 @@ async def test_shared_pages_count_once(box: Box) -> None:
         "    if os.fork() == 0: time.sleep(1.2); os._exit(0)\n"
         "time.sleep(1.5)'"
     )
-    assert ended.stopped == ""
+    assert ended.stopped is None
     assert ended.code == 0
 
 
@@ -123,7 +125,7 @@ async def test_processes_are_bounded(box: Box, text: str) -> None:
         text = "for i in $(seq 900); do sleep 60 & done; wait"
     started = time.monotonic()
     ended = await box.run(text)
-    assert ended.stopped == "started more than 60 processes and threads"
+    assert ended.stopped == StopReason.PROCESSES.over(60)
     assert time.monotonic() - started < 45  # they would take a minute
 
 
@@ -134,7 +136,7 @@ async def test_the_kernel_holds_processes_when_nobody_looks(
     before = Path("/proc/sys/kernel/pid_max").read_text()
     ended = await box.run("sleep 0.3; for i in $(seq 900); do sleep 2 & done; wait")
     assert b"Resource temporarily unavailable" in box.output or not BOUND_BY_KERNEL
-    assert ended.stopped == ""
+    assert ended.stopped is None
     assert Path("/proc/sys/kernel/pid_max").read_text() == before
 
 
@@ -156,14 +158,14 @@ async def test_nothing_of_a_stopped_command_is_left(box: Box) -> None:
 )
 async def test_processor_time_of_the_tree_is_bounded(box: Box, text: str) -> None:
     ended = await box.run(text, limits=replace(SMALL, cpu_s=1))
-    assert ended.stopped == "used more than 1 s of processor time"
+    assert ended.stopped == StopReason.PROCESSOR.over(1)
     assert ended.duration_s < 15
 
 
 @pytest.mark.parametrize("text", ["yes > file", "exec dd if=/dev/zero of=~/file bs=1M"])
 async def test_one_file_is_bounded(box: Box, text: str) -> None:
     ended = await box.run(text)
-    assert ended.stopped == "wrote a file of more than 20 MB"
+    assert ended.stopped == StopReason.FILE.over_bytes(20 << 20)
     sizes = [path.stat().st_size for path in (box.worktree, box.session_dir / "home")]
     assert max(sizes) <= 20 * MIB
 
@@ -172,17 +174,17 @@ async def test_what_a_session_keeps_is_bounded_and_can_be_cleared(box: Box) -> N
     limits = replace(SMALL, home_bytes=30 * MIB)
     fill = "i=0; while true; do i=$((i+1)); head -c 2000000 /dev/zero > ~/$i; sleep 0.2; done"
     ended = await box.run(fill, limits=limits)
-    assert ended.stopped == "kept more than 30 MB in the session's home and /tmp"
+    assert ended.stopped == StopReason.HOME.over_bytes(30 << 20)
     ended = await box.run("rm ~/[1-9]*; sleep 2.5", limits=limits)
-    assert ended.stopped == ""
+    assert ended.stopped is None
 
 
 async def test_a_command_must_leave_room_on_the_disk(box: Box) -> None:
     full = replace(SMALL, free_disk_bytes=1 << 60, file_bytes=200 * MIB)
     ended = await box.run("head -c 80000000 /dev/urandom > big; sleep 20", limits=full)
-    assert ended.stopped.startswith("left less than")
+    assert english(ended.stopped or "").startswith("left less than")
     ended = await box.run("rm big; sleep 1", limits=full)
-    assert ended.stopped == ""
+    assert ended.stopped is None
 
 
 async def test_a_worktree_that_goes_away_is_no_error(box: Box) -> None:
@@ -193,7 +195,7 @@ async def test_a_worktree_that_goes_away_is_no_error(box: Box) -> None:
     removing = asyncio.create_task(remove())
     ended = await box.run("sleep 0.6", limits=replace(SMALL, free_disk_bytes=1 << 60))
     await removing
-    assert (ended.code, ended.stopped) == (0, "")
+    assert (ended.code, ended.stopped) == (0, None)
 
 
 def test_disk_use_counts_what_is_there_and_follows_no_link(tmp_path: Path) -> None:
@@ -211,13 +213,13 @@ def test_disk_use_counts_what_is_there_and_follows_no_link(tmp_path: Path) -> No
 
 async def test_an_ordinary_command_is_left_alone(box: Box) -> None:
     ended = await box.run("sleep 1; echo fine")
-    assert (ended.code, ended.stopped, box.output) == (0, "", b"fine\n")
+    assert (ended.code, ended.stopped, box.output) == (0, None, b"fine\n")
 
 
 async def test_a_time_out_is_no_limit(box: Box) -> None:
     ended = await box.run("sleep 20", timeout_s=0.6)
     assert ended.timed_out
-    assert ended.stopped == ""
+    assert ended.stopped is None
 
 
 async def test_a_cancel_during_a_look_leaves_nothing(box: Box) -> None:
@@ -259,8 +261,8 @@ def test_limits_can_be_lowered_and_not_raised() -> None:
 
 
 def test_what_the_kernel_ended_is_said() -> None:
-    assert exceeded(153, SMALL) == "wrote a file of more than 20 MB"
-    assert exceeded(152, SMALL) == "used more than 60 s of processor time"
-    assert exceeded(152, replace(SMALL, cpu_s=None)) == ""
-    assert exceeded(137, SMALL) == exceeded(0, SMALL) == exceeded(None, SMALL) == ""
+    assert exceeded(153, SMALL) == StopReason.FILE.over_bytes(20 << 20)
+    assert exceeded(152, SMALL) == StopReason.PROCESSOR.over(60)
+    assert exceeded(152, replace(SMALL, cpu_s=None)) is None
+    assert exceeded(137, SMALL) is exceeded(0, SMALL) is exceeded(None, SMALL) is None
     assert "ulimit -t" not in shell_limits(replace(SMALL, cpu_s=None))

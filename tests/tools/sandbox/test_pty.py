@@ -14,6 +14,7 @@ from tests.tools.sandbox.test_bubblewrap import marked_processes, until_marked
 from tools.sandbox.base import Command, Sandbox, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox
 from tools.sandbox.pty import Size, Terminal, open_terminal
+from tools.sandbox.stop_reasons import StopReason
 
 NORMAL = Size()
 # No other run on this machine has processes with it.
@@ -192,7 +193,7 @@ async def test_a_shell_that_ends_takes_its_background_with_it(opened: Open) -> N
 async def test_its_memory_is_limited(opened: Open) -> None:
     async with opened("bash", "-c", "tail /dev/zero", memory_mb=100) as screen:
         assert await asyncio.wait_for(screen.terminal.wait(), 25) == 137
-        assert screen.terminal.stopped == "used more than 100 MB of memory"
+        assert screen.terminal.stopped == StopReason.MEMORY.over_bytes(100 << 20)
 
 
 async def test_a_large_paste_arrives_whole(opened: Open, worktree: Path) -> None:

@@ -11,6 +11,7 @@ from tools.sandbox.bubblewrap import Bubblewrap
 from tools.sandbox.hosts import HostRules
 from tools.sandbox.select import probe
 from tools.sandbox.self_test import Wall, examine_walls
+from tools.sandbox.stop_reasons import StopReason
 from tools.sandbox.usage import Meter
 
 
@@ -88,7 +89,7 @@ async def test_a_process_limit_that_is_only_watched_is_said(
 ) -> None:
     monkeypatch.setattr(self_test.os, "getuid", lambda: uid)
     monkeypatch.setattr(self_test, "caps_processes", lambda: capped)
-    ended = self_test.Exit(137, timed_out=False, duration_s=1, stopped="started more")
+    ended = self_test.Exit(137, timed_out=False, duration_s=1, stopped=StopReason.PROCESSES.over(1))
     assert self_test._process_wall(ended, in_cgroup=False).holds is holds
 
 

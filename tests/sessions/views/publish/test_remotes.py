@@ -15,6 +15,7 @@ from tests.sessions.checkouts.conftest import run
 from tests.sessions.forges.servers import TOKEN, FakeForge, forge
 from tests.sessions.git_server import git_server
 from tests.sessions.views.publish.panel import Panel, forms_of
+from tests.web_server import answer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
@@ -135,9 +136,16 @@ def test_it_opens_a_pull_request_of_what_it_pushes_first(
     assert TOKEN not in shown
     assert ">Draft<" in browser.get(f"/t/acme/s/{own.pk}").content.decode()
     fake.settle(1, merged=True)
-    PullRequest.objects.update(looked_at=pull.created_at.replace(year=2020))
+    old = pull.created_at.replace(year=2020)
+    PullRequest.objects.update(looked_at=old)
+    Checkout.objects.update(looked_at=None)
+    fake.then.append(answer(b"{}", status=502, content_type="application/json"))
+    assert "has a problem of its own (502)" in panel.show()
+    assert PullRequest.objects.get().cause["reason"] == "forge_fault"
+    PullRequest.objects.update(looked_at=old)
     Checkout.objects.update(looked_at=None)
     assert ">Merged<" in panel.show()
+    assert PullRequest.objects.get().cause == {}
     assert "request" in forms_of(panel.show())
     entry = AuditEntry.objects.get(action="pull.opened")
     assert TOKEN not in str(entry.data)

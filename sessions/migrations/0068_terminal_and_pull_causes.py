@@ -1,0 +1,21 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('agent_sessions', '0067_checkout_causes'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='pullrequest',
+            name='cause',
+            field=models.JSONField(default=dict),
+        ),
+        migrations.AddField(
+            model_name='terminal',
+            name='cause',
+            field=models.JSONField(default=dict),
+        ),
+    ]

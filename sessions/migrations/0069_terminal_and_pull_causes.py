@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('agent_sessions', '0067_checkout_causes'),
+        ('agent_sessions', '0068_second_person'),
     ]
 
     operations = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from teams.actions.attempts import prune_attempts
+from teams.actions.audit import sign_heads
 from teams.actions.budgets import note_budgets, settle_lost_calls
 from teams.actions.idempotency import prune_keys
 
@@ -14,6 +15,12 @@ def prune() -> None:
     """Forget the answers of writes that nobody may send again any more, and old failed sign-ins."""
     prune_keys()
     prune_attempts()
+
+
+@shared_task(name="teams.sign_audit")
+def sign_audit() -> None:
+    """Check the audit trail, and sign it once a day."""
+    sign_heads()
 
 
 @shared_task(name="teams.note_budgets")

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.actions.requests import close_requests
@@ -18,6 +19,7 @@ from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
 from sessions.models import AdminsAsked, PermissionRequest, Project, RuleScope, SavedRule, Session
 from sessions.rules.in_force import session_ruleset
+from sessions.secrets import shown_patterns
 from sessions.tree import tree_of
 from sessions.wake import wake
 from teams.access import TeamAccess, require_role
@@ -85,6 +87,10 @@ def reply_permission(
             if _is_allowed_now(session, other)
         ]
     append(session, events)
+    more: JsonObject = {"others": len(events) - 1} if len(events) > 1 else {}
+    if reply == "always":
+        kept = [one for one in request.always if patterns is None or one in patterns]
+        more |= {"scope": scope.value, "always": shown_patterns(session.project_id, kept)}
     record(
         AuditAction.PERMISSION_REPLIED,
         actor=user,
@@ -93,8 +99,9 @@ def reply_permission(
         data={
             "request": request.pk,
             "permission": request.permission,
+            "patterns": shown_patterns(session.project_id, request.patterns),
             "reply": reply,
-            **({"scope": scope.value} if reply == "always" else {}),
+            **more,
         },
     )
     wake(session.pk, session.project)

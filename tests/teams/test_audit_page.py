@@ -139,7 +139,7 @@ def test_an_entry_is_a_sentence_with_links(
     }
     bobs, alices = people[bob.email], people[alice.email]
     assert f"<p>{alices} changed the role of {bobs} from member to viewer.</p>" in page
-    assert "<dt>After</dt><dd>viewer</dd>" in page
+    assert "<dt>Change</dt><dd>member → viewer</dd>" in page
     assert (
         '<option value="member.role_changed">… changed the role of … from … to ….</option>' in page
     )

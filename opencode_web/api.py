@@ -24,6 +24,7 @@ from ninja.parser import Parser
 from opencode_web.aliases import alias_patterns
 from opencode_web.api_paths import API_PATHS
 from opencode_web.catalogs import lean
+from opencode_web.denials import note_denial
 from opencode_web.idempotency import has_key, respond_once, respond_once_async
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError, Invalid, NotFound, TooLarge
@@ -68,7 +69,6 @@ from sessions.api import sessions as session_routes
 from sessions.api.auth import TokenOrCookie
 from sessions.api.faults import error_body
 from sessions.api.rates import with_rate
-from teams.denials import note_denial
 
 logger = logging.getLogger(__name__)
 

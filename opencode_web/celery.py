@@ -68,7 +68,7 @@ app.conf.update(
         "prune-idempotency-keys": {"task": "teams.prune_keys", "schedule": 3600.0},
         "sign-audit": {
             "task": "teams.sign_audit",
-            "schedule": 3600.0,
+            "schedule": 600.0,
             "options": {"expires": 600.0},
         },
         "note-budgets": {

@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from opencode_web.denials import note_denial
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.origin import originating
 from opencode_web.outage import RETRY_AFTER_S, find_outage
-from teams.denials import note_denial
 from teams.http import origin_of
 
 Handler = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]

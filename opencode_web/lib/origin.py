@@ -35,7 +35,9 @@ class Origin:
         self.client = clean_text(self.client)[:CLIENT_CHARS]
         try:
             # Behind a proxy it is whatever a header says.
-            self.ip = str(ip_address(self.ip.partition("%")[0])) if self.ip else None
+            address = ip_address(self.ip.partition("%")[0]) if self.ip else None
+            mapped = getattr(address, "ipv4_mapped", None)
+            self.ip = str(mapped or address) if address else None
         except ValueError:
             self.ip = None
 

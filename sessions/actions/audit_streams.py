@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, Min, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from sessions.actions.deliveries import note_health
@@ -72,6 +72,17 @@ def settle_entries(claimed: Claimed, *, sent: int, problem: str) -> None:
     hook = Webhook.objects.select_related("team").filter(pk=claimed.stream).first()
     if hook is not None:
         note_health(hook, now, failed=bool(problem))
+
+
+def sent_until(chain: str) -> int | None:
+    """Returns: the last entry that everybody has who follows the chain; None without any.
+
+    A webhook that is switched off does not count: it may stay so for good.
+    """
+    live = Webhook.objects.filter(disabled_at=None).values("pk")
+    cursors = AuditCursor.objects.filter(Q(stream__in=live) | Q(stream=SERVER_STREAM), chain=chain)
+    end: int | None = cursors.aggregate(Min("seq"))["seq__min"]
+    return end
 
 
 def _follow_all() -> None:

@@ -45,16 +45,18 @@ def sign_chain(chain: str) -> Report:
     return report
 
 
-def prune_entries(chain: str, *, before: datetime) -> int:
+def prune_entries(chain: str, *, before: datetime, until: int | None = None) -> int:
     """Remove the entries of a chain that are older, and leave a checkpoint from which on the rest
-    still verifies. Returns: how many. Raises: BrokenChain, and removes nothing, when it is broken.
+    still verifies. Those after `until` stay in any case.
+
+    Returns: how many. Raises: BrokenChain, and removes nothing, when it is broken.
     """
     report = verify_chain(chain)
     if report.problem:
         raise BrokenChain(report.problem)
     entries = entries_of(chain)
     first_kept = entries.filter(time__gte=before).order_by("seq").first()
-    old = entries.filter(seq__lte=report.seq)
+    old = entries.filter(seq__lte=report.seq if until is None else min(until, report.seq))
     if first_kept is not None:
         old = old.filter(seq__lt=first_kept.seq)
     last = old.order_by("-seq").first()

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import UTC
+from ipaddress import ip_address
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from teams.models import SERVER_CHAIN, AuditEntry
 
 
@@ -25,7 +26,8 @@ def hash_personal(entry: AuditEntry) -> str:
     personal: JsonObject = {
         "actor_email": entry.actor_email,
         "client": entry.client,
-        "ip": entry.ip,
+        # Databases spell some addresses in their own way.
+        "ip": str(ip_address(entry.ip)) if entry.ip else None,
         "names": entry.names,
     }
     return _sha256(entry.salt + canonical(personal))
@@ -58,8 +60,17 @@ def link_hash(chain: str, seq: int, prev_hash: str, digest: str) -> str:
 
 
 def canonical(value: JsonObject) -> str:
-    """Returns: JSON in ASCII with sorted keys and no blanks."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    """Returns: JSON in ASCII with sorted keys and no blanks; whole numbers have no fraction."""
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    # PostgreSQL gives 10000000000000000 for what was stored as 1e16.
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _sha256(text: str) -> str:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import secrets
 from datetime import UTC
+from ipaddress import ip_address
 
 from django.db import migrations, transaction
 
@@ -64,7 +65,7 @@ def _split(row, services):
             {
                 "actor_email": row.actor_email,
                 "client": row.client,
-                "ip": row.ip,
+                "ip": str(ip_address(row.ip)) if row.ip else None,
                 "names": row.names,
             }
         )
@@ -97,7 +98,15 @@ def _link(row, heads):
 
 
 def _canonical(value):
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _sha256(text):

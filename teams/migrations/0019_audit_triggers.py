@@ -134,7 +134,7 @@ def create(apps, editor):
         # What is written while old servers still run is linked before the triggers are there.
         editor.execute("LOCK TABLE teams_auditentry IN SHARE ROW EXCLUSIVE MODE")
         _old_entries.link_entries(apps, editor)
-        editor.execute(_POSTGRESQL)
+        editor.execute(_POSTGRESQL, params=None)
     else:
         for statement in _SQLITE.values():
             editor.execute(statement)
@@ -142,7 +142,7 @@ def create(apps, editor):
 
 def drop(apps, editor):
     if editor.connection.vendor == "postgresql":
-        editor.execute(_DROP_POSTGRESQL)
+        editor.execute(_DROP_POSTGRESQL, params=None)
     else:
         for name in _SQLITE:
             editor.execute(f"DROP TRIGGER {name}")

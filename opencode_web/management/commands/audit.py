@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 
 from opencode_web.lib.days import start_of
+from sessions.actions.audit_streams import sent_until
 from teams.actions.audit import BrokenChain, prune_entries, sign_chain
 from teams.audit_chain.export import entry_to_line, head_to_line
 from teams.audit_chain.heads import own_public_keys
@@ -89,7 +90,8 @@ class Command(BaseCommand):
     def _prune(self, chosen: list[str], before: datetime) -> None:
         for chain in chosen:
             try:
-                removed = prune_entries(chain, before=before)
+                # What a stream has not sent yet would be lost.
+                removed = prune_entries(chain, before=before, until=sent_until(chain))
             except BrokenChain as exc:
                 raise CommandError(f"{_name(chain)}: {exc}. Nothing was removed.") from exc
             self.stdout.write(f"{_name(chain)}: {removed} entries removed.")

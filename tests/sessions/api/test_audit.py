@@ -46,7 +46,7 @@ async def test_the_cursor_finds_each_entry_once(alice: User, team: Team, charlie
 
 
 async def test_an_entry_has_the_token_and_the_program(alice: User, team: Team) -> None:
-    token, secret = await in_db(make_token, alice, team, Scope.READ)
+    token, secret = await in_db(make_token, alice, team)
     headers = {"Authorization": f"Bearer {secret}", "User-Agent": "siem/1.0"}
     await read(AsyncClient(), headers)
     lines, _ = await read(AsyncClient(), headers)

@@ -45,11 +45,9 @@ def claim_entries() -> list[Claimed]:
     )
     claimed = []
     for cursor in due.order_by("next_at"):
-        mine = AuditCursor.objects.filter(pk=cursor.pk, next_at=cursor.next_at)
-        if not mine.update(next_at=now + CLAIMED_FOR):
-            continue
         receiver = _receiver_of(cursor)
-        if receiver is not None:
+        mine = AuditCursor.objects.filter(pk=cursor.pk, next_at=cursor.next_at)
+        if receiver is not None and mine.update(next_at=now + CLAIMED_FOR):
             rows = entries_of(cursor.chain).filter(seq__gt=cursor.seq).order_by("seq")[:BATCH]
             claimed.append(Claimed(cursor.pk, cursor.stream, *receiver, list(rows)))
     return claimed
@@ -58,6 +56,9 @@ def claim_entries() -> list[Claimed]:
 @transaction.atomic
 def settle_entries(claimed: Claimed, *, sent: int, problem: str) -> None:
     """Write down how far it came. What has failed is tried again, before anything newer."""
+    # The webhook first, as whoever changes it locks them.
+    hooks = Webhook.objects.select_for_update(no_key=True, of=("self",)).select_related("team")
+    hook = hooks.filter(pk=claimed.stream).first()
     cursor = AuditCursor.objects.select_for_update().filter(pk=claimed.cursor_id).first()
     if cursor is None:
         return
@@ -69,7 +70,6 @@ def settle_entries(claimed: Claimed, *, sent: int, problem: str) -> None:
     wait_s = min(_MAX_WAIT_S, 2 ** min(cursor.attempts, 9)) if problem else 0
     cursor.next_at = now + timedelta(seconds=wait_s)
     cursor.save()
-    hook = Webhook.objects.select_related("team").filter(pk=claimed.stream).first()
     if hook is not None:
         note_health(hook, now, failed=bool(problem))
 

@@ -128,8 +128,8 @@ def test_tasks_have_the_origin_of_the_request_that_sent_them() -> None:
     for headers in sent:
         # As a worker makes the request of a message.
         task = SimpleNamespace(request=Context(json.loads(json.dumps(headers))))
-        task_prerun.send(sender=task, task=task)
+        task_prerun.send(sender="tests.nothing", task=task)
         seen.append(current_origin())
-        task_postrun.send(sender=task, task=task)
+        task_postrun.send(sender="tests.nothing", task=task)
     assert seen == [Origin("192.0.2.1", "curl", 7, "tok_1"), None]
     assert current_origin() is None

@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from teams.audit_texts import SENTENCES, field_label, said_value
 from teams.models import AuditEntry, Membership, Role, Team
 
@@ -109,8 +109,14 @@ def details_of(data: JsonObject, *, prefix: str = "") -> Details:
         if isinstance(value, dict):
             shown += details_of(value, prefix=f"{prefix}{key}.")
         elif value not in ("", None, [], {}):
-            shown.append((prefix + key, value if isinstance(value, str) else json.dumps(value)))
+            shown.append((prefix + key, _text_of(value)))
     return shown
+
+
+def _text_of(value: JsonValue) -> str:
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def labelled(details: Details) -> Details:

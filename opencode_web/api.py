@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import cache, wraps
 from typing import Any
 
@@ -24,12 +24,15 @@ from ninja.parser import Parser
 from opencode_web.aliases import alias_patterns
 from opencode_web.api_paths import API_PATHS
 from opencode_web.catalogs import lean
+from opencode_web.denials import note_denial
 from opencode_web.idempotency import has_key, respond_once, respond_once_async
+from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError, Invalid, NotFound, TooLarge
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json_body import parse_json
 from opencode_web.outage import RETRY_AFTER_S, find_outage
 from sessions.api import (
+    audit,
     budgets,
     catalog,
     checkouts,
@@ -119,6 +122,7 @@ for module in (
     services,
     usage,
     budgets,
+    audit,
     v2.sessions,
     v2.messages,
     v2.requests,
@@ -142,6 +146,9 @@ for module in (
 
 @api.exception_handler(AppError)
 def _on_app_error(request: HttpRequest, error: AppError) -> HttpResponse:
+    if error.status == 403:
+        # Written down once the transaction is over, see `_shaped`.
+        request.denied = error  # type: ignore[attr-defined]
     response = JsonResponse(error_body(request, error), status=error.status)
     if error.status == 401:
         response["WWW-Authenticate"] = 'Basic realm="OpenCode Web"'
@@ -229,27 +236,41 @@ def _shaped(view: Callable[..., Any]) -> Callable[..., Any]:  # sync or async, a
 
     @wraps(view)
     async def asynchronous(request: HttpRequest, **kwargs: str) -> HttpResponseBase:
-        if not has_key(request):
-            return with_rate(request, await respond_async(request, **kwargs))
-        try:
-            response = await respond_once_async(
-                request, lambda again: respond_async(again, **kwargs)
-            )
-        except _FAULTS as error:
-            response = api.on_exception(request, error)
+        response = await _once_async(request, lambda again: respond_async(again, **kwargs))
+        if hasattr(request, "denied"):
+            await in_db(note_denial, request, request.denied)
         return with_rate(request, response)
 
     @wraps(view)
     def synchronous(request: HttpRequest, **kwargs: str) -> HttpResponseBase:
-        if not has_key(request):
-            return with_rate(request, respond(request, **kwargs))
-        try:
-            response = respond_once(request, lambda again: respond(again, **kwargs))
-        except _FAULTS as error:
-            response = api.on_exception(request, error)
+        response = _once(request, lambda again: respond(again, **kwargs))
+        if hasattr(request, "denied"):
+            note_denial(request, request.denied)
         return with_rate(request, response)
 
     return asynchronous if iscoroutinefunction(view) else synchronous
+
+
+async def _once_async(
+    request: HttpRequest, respond: Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+) -> HttpResponseBase:
+    if not has_key(request):
+        return await respond(request)
+    try:
+        return await respond_once_async(request, respond)
+    except _FAULTS as error:
+        return api.on_exception(request, error)
+
+
+def _once(
+    request: HttpRequest, respond: Callable[[HttpRequest], HttpResponseBase]
+) -> HttpResponseBase:
+    if not has_key(request):
+        return respond(request)
+    try:
+        return respond_once(request, respond)
+    except _FAULTS as error:
+        return api.on_exception(request, error)
 
 
 def _patterns() -> list[URLPattern]:

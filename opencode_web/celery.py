@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import importlib
 import os
+from dataclasses import asdict
+from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, worker_init, worker_ready, worker_shutting_down
+from celery.signals import (
+    beat_init,
+    before_task_publish,
+    task_postrun,
+    task_prerun,
+    worker_init,
+    worker_ready,
+    worker_shutting_down,
+)
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
 from opencode_web.checks import require_sound_settings
+from opencode_web.lib.origin import Origin, current_origin, set_origin
 from opencode_web.lib.signals import keep_ignored_signals
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
@@ -44,6 +55,11 @@ app.conf.update(
             "schedule": 3.0,
             "options": {"expires": 30.0},
         },
+        "stream-audit": {
+            "task": "sessions.stream_audit",
+            "schedule": 3.0,
+            "options": {"expires": 30.0},
+        },
         "prune-webhook-deliveries": {
             "task": "sessions.prune_webhook_deliveries",
             "schedule": 6 * 3600.0,
@@ -54,6 +70,11 @@ app.conf.update(
             "task": "teams.end_emergencies",
             "schedule": 15.0,
             "options": {"expires": 15.0},
+        },
+        "sign-audit": {
+            "task": "teams.sign_audit",
+            "schedule": 600.0,
+            "options": {"expires": 600.0},
         },
         "note-budgets": {
             "task": "teams.note_budgets",
@@ -79,6 +100,27 @@ app.conf.update(
     },
 )
 app.autodiscover_tasks(["sessions", "teams", "providers"])
+
+
+# Of a message: where the request came from that sent it. Celery has a header `origin` of its own.
+_REQUESTED_FROM = "requested_from"
+
+
+@before_task_publish.connect
+def _send_origin(headers: dict[str, Any] | None = None, **_: object) -> None:
+    if headers is not None and (origin := current_origin()) is not None:
+        headers[_REQUESTED_FROM] = asdict(origin)
+
+
+@task_prerun.connect
+def _take_origin(task: Any, **_: object) -> None:  # Celery ships no types
+    sent = getattr(task.request, _REQUESTED_FROM, None)
+    set_origin(Origin(**sent) if sent else None)
+
+
+@task_postrun.connect
+def _drop_origin(**_: object) -> None:
+    set_origin(None)
 
 
 @worker_init.connect

@@ -23,6 +23,8 @@ MIN_SECRET_CHARS = 32
 # As browsers send it. Some desktop programs have a scheme of their own.
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?")
 _HOST = re.compile(r"(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?::[0-9]{1,5})?")
+_SYSLOG = ("syslog", "syslog+tls", "syslog+udp")
+_WEBHOOK_SECRET = re.compile(r"whsec_(?:[A-Za-z0-9+/]{4}){8,21}[A-Za-z0-9+/]{0,3}={0,2}")
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1", "testserver"}
 
 
@@ -68,6 +70,30 @@ def _check_hosts() -> list[CheckMessage]:
             hint="List the names people use. Links in invitations and the origin check of "
             "websockets rely on them.",
             id="opencode_web.E003",
+        )
+    ]
+
+
+def _check_audit_stream() -> list[CheckMessage]:
+    url = urlsplit(settings.AUDIT_STREAM_URL)
+    if not settings.AUDIT_STREAM_URL:
+        return []
+    if not url.hostname or url.scheme not in (*_SYSLOG, "https", "http"):
+        return [
+            Error(
+                "AUDIT_STREAM_URL is not an address that the audit log can be sent to.",
+                hint="Use https://…, syslog://host:port, syslog+tls://host:port or "
+                "syslog+udp://host:port.",
+                id="opencode_web.E021",
+            )
+        ]
+    if url.scheme in _SYSLOG or _WEBHOOK_SECRET.fullmatch(settings.AUDIT_STREAM_SECRET):
+        return []
+    return [
+        Error(
+            "AUDIT_STREAM_SECRET cannot sign webhooks.",
+            hint='Set it to "whsec_" and the Base64 of 24 to 64 random bytes.',
+            id="opencode_web.E022",
         )
     ]
 
@@ -286,6 +312,7 @@ _CHECKS = (
     _check_secret,
     _check_debug,
     _check_hosts,
+    _check_audit_stream,
     _check_cors,
     _check_public_url,
     _check_database,

@@ -8,8 +8,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from opencode_web.denials import note_denial
 from opencode_web.lib.errors import AppError
+from opencode_web.lib.origin import originating
 from opencode_web.outage import RETRY_AFTER_S, find_outage
+from teams.http import origin_of
 
 Handler = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
@@ -30,6 +33,22 @@ class EitherMiddleware:
         return self.get_response(request)
 
 
+class OriginMiddleware(EitherMiddleware):
+    """Keep where the request comes from, for what is recorded."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        if self.is_async:
+            return self._answer_async(request)
+        with originating(origin_of(request)):
+            return self.get_response(request)
+
+    async def _answer_async(self, request: HttpRequest) -> HttpResponseBase:
+        with originating(origin_of(request)):
+            answer = self.get_response(request)
+            assert not isinstance(answer, HttpResponseBase)
+            return await answer
+
+
 class AppErrorMiddleware(EitherMiddleware):
     """Turn an `AppError` of a page into what its caller can show: a toast, a page, or JSON.
 
@@ -38,6 +57,7 @@ class AppErrorMiddleware(EitherMiddleware):
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
         if isinstance(exc, AppError):
+            note_denial(request, exc)
             return render_error(request, exc)
         if (outage := find_outage(exc)) is not None:
             # Who is signed in is a question to the database, too.

@@ -137,6 +137,7 @@ INSTALLED_APPS = [
 ]
 # All of these run asynchronously too: a synchronous one would move every request to a thread.
 MIDDLEWARE = [
+    "opencode_web.middleware.OriginMiddleware",
     "opencode_web.cors.CorsMiddleware",
     "opencode_web.async_middleware.SecurityMiddleware",
     "opencode_web.async_middleware.CSPMiddleware",
@@ -371,6 +372,11 @@ REMOVED_SETTINGS = sorted(
     for name in os.environ
     if re.fullmatch("(PROVIDERS|WEBFETCH|MCP|WEBHOOKS|GIT|SANDBOX)_ALLOW_PRIVATE", name)
 )
+# Where the audit log of all teams and of the server is sent: a webhook (https://…), or syslog by
+# syslog://host:port (TCP), syslog+tls://host:port or syslog+udp://host:port.
+AUDIT_STREAM_URL = env("AUDIT_STREAM_URL").strip()
+# Signs what is sent to a webhook: whsec_ and the Base64 of 24 to 64 random bytes.
+AUDIT_STREAM_SECRET = env_secret("AUDIT_STREAM_SECRET")
 # Whether teams may allow links to sessions that open without signing in.
 PUBLIC_SHARES = env_bool("PUBLIC_SHARES", True)
 # Seconds a clone may take.

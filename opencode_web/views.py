@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.adapter import get_adapter
 from django import forms
-from django.contrib.auth import login
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
@@ -72,7 +72,7 @@ def setup(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         made = attempt(form, lambda: _install(form, request))
         if made is not None:
-            login(request, made.user)
+            get_adapter(request).login(request, made.user)
             remove_setup_key()
             return redirect("sessions:project", made.team.slug, made.project.pk)
     action = f"{reverse('setup')}?key={key}"

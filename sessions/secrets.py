@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import Invalid
+from opencode_web.lib.json import JsonValue
 from sessions.models import ProjectSecret
 from tools.redaction import MIN_CHARS, Redactor
 from tools.sandbox.entrance import proxy_environment
@@ -21,6 +22,8 @@ logger = logging.getLogger(__name__)
 MAX_SECRETS = 50
 MAX_VALUE_BYTES = 16 * 1024
 MAX_NAME_CHARS = 100
+_SHOWN_PATTERNS = 10
+_SHOWN_CHARS = 300
 # Control characters but tabs and line ends; halves of characters.
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -34,6 +37,13 @@ _RESERVED = {name.upper() for name in (*_SHELL, *_OURS)}
 def project_redactor(project_id: str) -> Redactor:
     """Returns: the secrets of a project, with their values. One query."""
     return project_redactors([project_id])[project_id]
+
+
+def shown_patterns(project_id: str, patterns: Sequence[str]) -> list[JsonValue]:
+    """Returns: what the audit log has of permission patterns, which may be whole commands: the
+    first ones and their beginnings, without the values of the project's secrets."""
+    redact = project_redactor(project_id).text
+    return [redact(one)[:_SHOWN_CHARS] for one in patterns[:_SHOWN_PATTERNS]]
 
 
 def project_redactors(project_ids: Collection[str]) -> dict[str, Redactor]:

@@ -16,7 +16,7 @@ from sessions.checkouts import jobs
 from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.project_folders import remove_managed
-from sessions.jobs import clones, sweep, webhooks
+from sessions.jobs import audit_stream, clones, sweep, webhooks
 from sessions.jobs.snapshot_pruning import prune_snapshots
 from sessions.runner import run_session
 from sessions.runner.drain.title_request import write_title
@@ -127,6 +127,12 @@ def browse(request_id: str, operation: str, where: JsonObject, arguments: JsonOb
 def deliver_webhooks() -> None:
     """Send the deliveries of webhooks that are due."""
     submit(webhooks.send_due()).result()
+
+
+@shared_task(name="sessions.stream_audit")
+def stream_audit() -> None:
+    """Send new entries of the audit log to those who follow it."""
+    submit(audit_stream.send_audit()).result()
 
 
 @shared_task(name="sessions.run_schedules")

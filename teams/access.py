@@ -99,10 +99,17 @@ def require_role(access: TeamAccess, need: Role | None) -> None:
         return
     if not access.sees_work:
         raise WorkUnseen(access)
-    raise Forbidden(
-        _("This requires the role %(needed)s in %(team)s. Your role is %(role)s.")
-        % {"needed": need.noun, "team": access.team.name, "role": access.role.noun}
-    )
+    raise RoleMissing(access, need)
+
+
+class RoleMissing(Forbidden):
+    """Somebody of the team lacks a role."""
+
+    def __init__(self, access: TeamAccess, need: Role) -> None:
+        text = _("This requires the role %(needed)s in %(team)s. Your role is %(role)s.")
+        names = {"needed": need.noun, "team": access.team.name, "role": access.role.noun}
+        super().__init__(text % names)
+        self.team, self.user, self.need = access.team, access.user, need
 
 
 class WorkUnseen(NotFound):

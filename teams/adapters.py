@@ -4,27 +4,44 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import TooManyRequests
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.origin import identify
+from opencode_web.lib.text import clean_text
 from teams.access import ACCESS_CHANGED, user_group
 from teams.actions.attempts import Kind, count_attempt, forgive_attempt
+from teams.audit import AuditAction, record
 from teams.models import Invite, User
 
 # Key of the browser's session: the invitation this browser has opened.
 INVITE = "invite"
+_ACCOUNT_CHARS = 254
 
 
 class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
     """Accounts are made only by who holds an invitation, whatever way of sign-in is added later."""
 
+    def login(self, request: HttpRequest, user: User) -> None:
+        """Every way to sign in ends here."""
+        with transaction.atomic():
+            super().login(request, user)
+            identify(user.pk)
+            record(AuditAction.USER_SIGNED_IN, actor=user, team=None, target=user)
+
     def logout(self, request: HttpRequest) -> None:
         """End the browser's session, and have its open connections notice at once."""
-        user_id = request.user.pk
-        super().logout(request)
-        if user_id is not None:
-            publish(user_group(user_id), {"t": ACCESS_CHANGED})
+        user = request.user
+        with transaction.atomic():
+            super().logout(request)
+            if isinstance(user, User):
+                own: JsonObject = {"key": "own"}
+                record(AuditAction.USER_SIGNED_OUT, actor=user, team=None, target=user, data=own)
+        if isinstance(user, User):
+            publish(user_group(user.pk), {"t": ACCESS_CHANGED})
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """allauth's own limit counts in each process, and locks an account for everybody."""
@@ -39,6 +56,18 @@ class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth
         if user is not None:
             forgive_attempt(Kind.PASSWORD, **self._counted(request, credentials))
         return user
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        """Keep what was tried. `pre_authenticate` limits how often that can be."""
+        account = clean_text(str(credentials.get("email", "")))[:_ACCOUNT_CHARS]
+        known = User.objects.filter(email__iexact=account).first()
+        record(
+            AuditAction.USER_SIGN_IN_FAILED,
+            actor=None,
+            team=None,
+            target=known,
+            data={"account": account},
+        )
 
     def _counted(self, request: HttpRequest, credentials: dict[str, Any]) -> dict[str, Any]:
         return {"address": self.get_client_ip(request), "account": credentials.get("email", "")}

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import secrets
 from enum import StrEnum
 from functools import partial
 from typing import Final, Literal, TypedDict
 
 from django.db import transaction
 from django.db.models import Model
+from django.utils import timezone
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.json import JsonObject
-from teams.access import settings_group
-from teams.models import AuditEntry, Team, User
+from opencode_web.lib.origin import Origin, current_origin
+from teams.access import is_operator, settings_group
+from teams.audit_chain.hashes import digest_of, hash_personal
+from teams.models import ActorKind, AuditEntry, Team, User
 
 
 class AuditAction(StrEnum):
@@ -33,6 +37,7 @@ class AuditAction(StrEnum):
     INVITE_REVOKED = "invite.revoked"
     INVITE_ACCEPTED = "invite.accepted"
     TOKEN_CREATED = "token.created"  # noqa: S105 - a name, no secret
+    TOKEN_REFUSED = "token.refused"  # noqa: S105 - a name, no secret
     TOKEN_REVOKED = "token.revoked"  # noqa: S105 - a name, no secret
     SERVICE_CREATED = "service.created"
     SERVICE_UPDATED = "service.updated"
@@ -40,6 +45,8 @@ class AuditAction(StrEnum):
     USER_CREATED = "user.created"
     USER_RENAMED = "user.renamed"
     USER_PASSWORD_CHANGED = "user.password_changed"  # noqa: S105 - a name, no secret
+    USER_SIGNED_IN = "user.signed_in"
+    USER_SIGN_IN_FAILED = "user.sign_in_failed"
     USER_SIGNED_OUT = "user.signed_out"
     USER_UNLOCKED = "user.unlocked"
     PROVIDER_CREATED = "provider.created"
@@ -61,6 +68,10 @@ class AuditAction(StrEnum):
     SESSION_CREATED = "session.created"
     SESSION_RENAMED = "session.renamed"
     SESSION_DELETED = "session.deleted"
+    SESSION_ARCHIVED = "session.archived"
+    SESSION_EXPORTED = "session.exported"
+    SESSION_RULES_CHANGED = "session.rules_changed"
+    SESSION_RESUMED = "session.resumed"
     SESSION_INTERRUPTED = "session.interrupted"
     COMMAND_STOPPED = "command.stopped"
     SESSION_REVERTED = "session.reverted"
@@ -72,6 +83,7 @@ class AuditAction(StrEnum):
     SESSION_FORKED = "session.forked"
     SESSION_IMPORTED = "session.imported"
     SHARE_CREATED = "share.created"
+    SHARE_OPENED = "share.opened"
     SHARE_REVOKED = "share.revoked"
     CHECKOUT_COMMITTED = "checkout.committed"
     CHECKOUT_MERGED = "checkout.merged"
@@ -84,11 +96,15 @@ class AuditAction(StrEnum):
     CHECKOUT_RENAMED = "checkout.renamed"
     PULL_REQUEST_OPENED = "pull.opened"
     PATCH_APPLIED = "patch.applied"
+    FILE_DOWNLOADED = "file.downloaded"
     FILE_EDITED = "file.edited"
     MESSAGE_DELETED = "message.deleted"
     PART_DELETED = "part.deleted"
     PART_EDITED = "part.edited"
     PROMPT_ADMITTED = "prompt.admitted"
+    PROMPT_CHANGED = "prompt.changed"
+    PROMPT_CANCELLED = "prompt.cancelled"
+    PERMISSION_DENIED = "permission.denied"
     PERMISSION_REPLIED = "permission.replied"
     PERMISSION_ADMINS_ASKED = "permission.admins_asked"
     QUESTION_REPLIED = "question.replied"
@@ -117,6 +133,10 @@ class AuditAction(StrEnum):
     WEBHOOK_DELETED = "webhook.deleted"
     WEBHOOK_PINGED = "webhook.pinged"
     WEBHOOK_REDELIVERED = "webhook.redelivered"
+    USAGE_EXPORTED = "usage.exported"
+    ACCESS_DENIED = "access.denied"
+    AUDIT_PRUNED = "audit.pruned"
+    AUDIT_EXPORTED = "audit.exported"
     CATALOG_REFRESHED = "catalog.refreshed"
     CATALOG_REFUSED = "catalog.refused"
     ADDRESS_ALLOWED = "address.allowed"
@@ -168,6 +188,10 @@ _OF_SETTINGS = frozenset(
 )
 
 
+# By these names an entry has addresses of people, and of their browsers.
+_PERSONAL = frozenset({"user", "email", "from", "to", "address", "user_agent", "account"})
+
+
 def record(
     action: AuditAction,
     *,
@@ -179,7 +203,8 @@ def record(
 ) -> AuditEntry:
     """Append one entry. Must be called inside the transaction of the change it tells of.
 
-    Attached clients are told of changed settings once that is committed.
+    Where the request came from is known without `ip`. Attached clients are told of changed settings
+    once that is committed.
 
     `data` must hold no secret, prompt or file content: every admin of the team can read it.
     """
@@ -188,13 +213,46 @@ def record(
         project_id = target.pk if is_project and target else getattr(target, "project_id", None)
         body: SettingsChanged = {"t": SETTINGS_CHANGED, "team": team.pk, "project": project_id}
         transaction.on_commit(partial(publish, settings_group(team.pk), body))
-    return AuditEntry.objects.create(
+    origin = _origin_for(actor)
+    told = data or {}
+    # What is said of an account is all about its person.
+    personal = {key for key in told if key in _PERSONAL or action.startswith("user.")}
+    entry = AuditEntry(
         action=action.value,
         actor=actor,
+        actor_kind=_kind_of(action, actor, team),
         actor_email=actor.email if actor else "",
+        token=origin.token_id if actor else "",
         team=team,
         target_type=target._meta.model_name or "" if target else "",
         target_id=str(target.pk) if target else "",
-        data=data or {},
-        ip=ip,
+        data={key: value for key, value in told.items() if key not in personal},
+        names={key: value for key, value in told.items() if key in personal},
+        ip=origin.ip or ip,
+        client=origin.client,
+        time=timezone.now(),
+        salt=secrets.token_hex(16),
     )
+    entry.personal_hash = hash_personal(entry)
+    entry.digest = digest_of(entry)
+    entry.save(force_insert=True)
+    return entry
+
+
+def _origin_for(actor: User | None) -> Origin:
+    """Returns: where the request in hand comes from, unless it is somebody else's: a worker goes on
+    with what others have asked for."""
+    origin = current_origin()
+    if origin is None or (actor and origin.user_id not in {None, actor.pk}):
+        return Origin()
+    return origin
+
+
+def _kind_of(action: AuditAction, actor: User | None, team: Team | None) -> ActorKind:
+    if actor is None:
+        return ActorKind.SERVER
+    if actor.service_of_id:
+        return ActorKind.SERVICE
+    if is_operator(actor) and (team is None or action.startswith("operator.")):
+        return ActorKind.OPERATOR
+    return ActorKind.PERSON

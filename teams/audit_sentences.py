@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from teams.audit_texts import SENTENCES, field_label, said_value
 from teams.models import AuditEntry, Membership, Role, Team
 
@@ -29,6 +29,7 @@ _OURS = frozenset({"teams", "providers", "tools", "agent_sessions"})
 # People are known by their address.
 _NAME_FIELDS = ("email", "title", "name")
 _KEPT = ("name", "title", "provider", "email", "user")
+_SIDES = {"before": "after", "after": "before"}
 # The rest of a title would bury the sentence.
 _NAME_CHARS = 60
 # What the data of other rows tell of.
@@ -65,7 +66,7 @@ def load_known(team: Team, entries: Iterable[AuditEntry]) -> Known:
     for entry in entries:
         wanted[entry.target_type].add(entry.target_id)
         for kind in _NAMED:
-            wanted[kind].add(str(entry.data.get(kind, "")))
+            wanted[kind].add(str(entry.told.get(kind, "")))
     ours = (model for model in apps.get_models() if model._meta.app_label in _OURS)
     models = {model._meta.model_name: model for model in ours}
     names = {
@@ -93,9 +94,9 @@ def _names_of(model: type[Model], ids: set[str], team: Team) -> Iterable[tuple[o
 
 def sentence_of(entry: AuditEntry, known: Known) -> SafeString:
     """Returns: the sentence as HTML; what people, models and repositories wrote is escaped."""
-    text = SENTENCES.get(f"{entry.action}:{entry.data.get('key')}") or SENTENCES.get(entry.action)
+    text = SENTENCES.get(f"{entry.action}:{entry.told.get('key')}") or SENTENCES.get(entry.action)
     told = str(text or "{who}: {action}")
-    values = {"action": entry.action, **dict(details_of(entry.data))}
+    values = {"action": entry.action, **dict(details_of(entry.told))}
     names = {name for _text, name, _spec, _conversion in Formatter().parse(told) if name}
     return format_html(told, **{name: _word(name, values, entry, known) for name in names})
 
@@ -108,18 +109,39 @@ def details_of(data: JsonObject, *, prefix: str = "") -> Details:
         if isinstance(value, dict):
             shown += details_of(value, prefix=f"{prefix}{key}.")
         elif value not in ("", None, [], {}):
-            shown.append((prefix + key, value if isinstance(value, str) else json.dumps(value)))
+            shown.append((prefix + key, _text_of(value)))
     return shown
 
 
+def _text_of(value: JsonValue) -> str:
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def labelled(details: Details) -> Details:
-    """Returns: the details with the names and values that people read."""
-    return [(field_label(name), said_value(name, value)) for name, value in details]
+    """Returns: the details with the names and values that people read; of what was changed, one
+    line with the value before and after."""
+    values = dict(details)
+    shown: Details = []
+    for name, value in details:
+        side, _dot, field = name.partition(".")
+        if side not in _SIDES:
+            shown.append((field_label(name), said_value(name, value)))
+            continue
+        other = _SIDES[side] + name.removeprefix(side)
+        if side == "after" and other in values:
+            continue
+        told = {side: said_value(field, value)}
+        told[_SIDES[side]] = said_value(field, values.get(other, "…"))
+        label = field_label(field) if field else _("Change")
+        shown.append((label, f"{told['before']} → {told['after']}"))
+    return shown
 
 
 def name_of(entry: AuditEntry, known: Known) -> str:
     """What is gone has no name but the one that the entry has kept."""
-    kept = (entry.data.get(key) for key in _KEPT)
+    kept = (entry.told.get(key) for key in _KEPT)
     name = known.names.get((entry.target_type, entry.target_id))
     return name or next((one for one in kept if one and isinstance(one, str)), entry.target_id)
 
@@ -151,9 +173,9 @@ def _page_of(kind: str, row_id: str, entry: AuditEntry, known: Known) -> str:
     if argument:
         place[argument] = row_id
     if kind == "providerconfig":
-        place[argument] = str(entry.data.get("provider"))
+        place[argument] = str(entry.told.get("provider"))
     if kind == "schedule":
-        place["project"] = str(entry.data.get("project"))
+        place["project"] = str(entry.told.get("project"))
     return _url(view, **place)
 
 

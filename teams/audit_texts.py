@@ -33,6 +33,7 @@ SENTENCES: dict[str, Promise] = {
     Did.INVITE_REVOKED: gettext_lazy("{who} revoked an invitation."),
     Did.INVITE_ACCEPTED: gettext_lazy("{who} accepted an invitation."),
     Did.TOKEN_CREATED: gettext_lazy("{who} created the API token {name}."),
+    Did.TOKEN_REFUSED: gettext_lazy("An API token was rejected."),
     Did.TOKEN_REVOKED: gettext_lazy("{who} revoked the API token {name}."),
     Did.SERVICE_CREATED: gettext_lazy("{who} created the service account {it}."),
     Did.SERVICE_UPDATED: gettext_lazy("{who} changed the service account {it}."),
@@ -63,11 +64,18 @@ SENTENCES: dict[str, Promise] = {
     Did.SESSION_CREATED: gettext_lazy("{who} created the session {it}."),
     Did.SESSION_RENAMED: gettext_lazy("{who} renamed the session {it}."),
     Did.SESSION_DELETED: gettext_lazy("{who} deleted the session {title}."),
+    Did.SESSION_ARCHIVED: gettext_lazy("{who} archived the session {it}."),
+    f"{Did.SESSION_ARCHIVED}:restored": gettext_lazy("{who} unarchived the session {it}."),
+    Did.SESSION_EXPORTED: gettext_lazy("{who} exported the session {it}."),
+    Did.SESSION_RULES_CHANGED: gettext_lazy(
+        "{who} changed the permission rules of the session {it}."),
+    Did.SESSION_RESUMED: gettext_lazy("{who} resumed the session {it}."),
     Did.SESSION_INTERRUPTED: gettext_lazy("{who} stopped the session {it}."),
     Did.COMMAND_STOPPED: gettext_lazy("{who} stopped a command in the session {it}."),
     Did.SESSION_REVERTED: gettext_lazy("{who} rolled back the session {it}."),
     Did.SESSION_UNREVERTED: gettext_lazy("{who} restored the session {it} after a rollback."),
     Did.FILE_EDITED: gettext_lazy("{who} edited {file} in the session {it}."),
+    Did.FILE_DOWNLOADED: gettext_lazy("{who} downloaded {file} from the session {it}."),
     Did.PERMISSION_ADMINS_ASKED: gettext_lazy(
         "{who} asked the admins about a request in the session {it}."
     ),
@@ -78,6 +86,9 @@ SENTENCES: dict[str, Promise] = {
     Did.SESSION_FORKED: gettext_lazy("{who} forked the session {it}."),
     Did.SESSION_IMPORTED: gettext_lazy("{who} imported the session {it}."),
     Did.SHARE_CREATED: gettext_lazy("{who} shared the session {session}."),
+    Did.SHARE_OPENED: gettext_lazy("{who} opened a share link of the session {session}."),
+    f"{Did.SHARE_OPENED}:public": gettext_lazy(
+        "Someone opened a public link to the session {session}."),
     Did.SHARE_REVOKED: gettext_lazy("{who} revoked a share link of the session {session}."),
     Did.CHECKOUT_COMMITTED: gettext_lazy("{who} committed the changes of the session {it}."),
     Did.CHECKOUT_MERGED: gettext_lazy(
@@ -95,6 +106,10 @@ SENTENCES: dict[str, Promise] = {
     Did.PART_DELETED: gettext_lazy("{who} deleted a part of a message in the session {it}."),
     Did.PART_EDITED: gettext_lazy("{who} edited a part of a message in the session {it}."),
     Did.PROMPT_ADMITTED: gettext_lazy("{who} sent a prompt to the session {it}."),
+    Did.PROMPT_CHANGED: gettext_lazy("{who} changed a waiting prompt in the session {it}."),
+    Did.PROMPT_CANCELLED: gettext_lazy("{who} removed a waiting prompt from the session {it}."),
+    Did.PERMISSION_DENIED: gettext_lazy(
+        "A rule denied {permission} in the session {it}, which {who} had prompted."),
     Did.PERMISSION_REPLIED: gettext_lazy(
         "{who} replied “{reply}” to a request for {permission} in the session {it}."),
     Did.QUESTION_REPLIED: gettext_lazy("{who} replied to a question in the session {it}."),
@@ -137,8 +152,15 @@ SENTENCES: dict[str, Promise] = {
     Did.USER_CREATED: gettext_lazy("{who} created the account {it}."),
     Did.USER_RENAMED: gettext_lazy("{who} renamed the account {it}."),
     Did.USER_PASSWORD_CHANGED: gettext_lazy("{who} changed the password of {it}."),
+    Did.USER_SIGNED_IN: gettext_lazy("{who} signed in."),
+    Did.USER_SIGN_IN_FAILED: gettext_lazy("A sign-in as {account} failed."),
+    f"{Did.USER_SIGNED_OUT}:own": gettext_lazy("{who} signed out."),
     Did.USER_SIGNED_OUT: gettext_lazy("{who} signed out browsers of {it}."),
     Did.USER_UNLOCKED: gettext_lazy("{who} unlocked the account {it}."),
+    Did.USAGE_EXPORTED: gettext_lazy("{who} exported usage."),
+    Did.ACCESS_DENIED: gettext_lazy("{who} was denied access: {method} {route}."),
+    Did.AUDIT_PRUNED: gettext_lazy("{who} removed old audit entries, up to number {until}."),
+    Did.AUDIT_EXPORTED: gettext_lazy("{who} exported the audit log."),
     Did.CATALOG_REFRESHED: gettext_lazy("{who} refreshed the model catalog."),
     Did.CATALOG_REFUSED: gettext_lazy("{who} got a model catalog that was rejected."),
     Did.ADDRESS_ALLOWED: gettext_lazy("{who} allowed an address."),
@@ -147,6 +169,43 @@ SENTENCES: dict[str, Promise] = {
     Did.OPERATOR_RESUMED_WORKER: gettext_lazy("{who} resumed a worker."),
 }
 # fmt: on
+
+# Kinds of actions that people ask for together: name, label and what the actions begin with.
+GROUPS: dict[str, tuple[Promise, tuple[str, ...]]] = {
+    "@accounts": (gettext_lazy("Sign-ins, accounts and tokens"), ("user.", "token.")),
+    "@members": (
+        gettext_lazy("Members, invitations and service accounts"),
+        ("member.", "invite.", "service.", "team."),
+    ),
+    "@sessions": (
+        gettext_lazy("Sessions, prompts and terminals"),
+        (
+            *("session.", "prompt.", "message.", "part.", "question.", "command.", "file."),
+            *("terminal.", "preview."),
+        ),
+    ),
+    "@permissions": (
+        gettext_lazy("Permissions, rules and denials"),
+        ("permission.", "rule.", "access.", "session.rules_changed", "repository.", "mcp."),
+    ),
+    "@git": (
+        gettext_lazy("Git and pull requests"),
+        ("checkout.", "pull.", "patch.", "publishing."),
+    ),
+    "@settings": (
+        gettext_lazy("Settings, providers and secrets"),
+        (
+            *("config.", "provider.", "search.", "secret.", "budgets.", "skill.", "project."),
+            *("catalog.", "address."),
+        ),
+    ),
+    "@exports": (
+        gettext_lazy("Exports, downloads and share links"),
+        ("session.exported", "file.downloaded", "usage.exported", "audit.", "share."),
+    ),
+    "@automation": (gettext_lazy("Schedules and webhooks"), ("schedule.", "webhook.")),
+    "@operators": (gettext_lazy("Operators"), ("operator.",)),
+}
 
 # What people call the kinds of rows.
 KINDS: dict[str, Promise] = {
@@ -170,41 +229,60 @@ KINDS: dict[str, Promise] = {
     "webhook": gettext_lazy("Webhook"),
 }
 _FIELDS: dict[str, Promise] = {
+    "account": gettext_lazy("Account"),
     "after": gettext_lazy("After"),
     "agent": gettext_lazy("Agent"),
+    "always": gettext_lazy("Always allowed"),
     "before": gettext_lazy("Before"),
     "branch": gettext_lazy("Branch"),
     "changes": gettext_lazy("Changes"),
+    "characters": gettext_lazy("Characters"),
     "commit": gettext_lazy("Commit"),
     "count": gettext_lazy("Count"),
+    "delivery": gettext_lazy("Delivery"),
     "email": gettext_lazy("E-mail"),
     "engine": gettext_lazy("Search engine"),
     "file": gettext_lazy("File"),
     "files": gettext_lazy("Files"),
     "folder": gettext_lazy("Folder"),
+    "format": gettext_lazy("Format"),
     "host": gettext_lazy("Host"),
     "into": gettext_lazy("Into"),
     "key": gettext_lazy("Key"),
+    "keys": gettext_lazy("Settings"),
+    "links": gettext_lazy("Links"),
     "message": gettext_lazy("Message"),
     "messages": gettext_lazy("Messages"),
+    "method": gettext_lazy("Method"),
+    "model": gettext_lazy("Model"),
     "name": gettext_lazy("Name"),
+    "network": gettext_lazy("Network"),
+    "others": gettext_lazy("Other requests"),
     "outcome": gettext_lazy("Result"),
+    "parts": gettext_lazy("Parts"),
+    "path": gettext_lazy("Path"),
     "pattern": gettext_lazy("Pattern"),
+    "patterns": gettext_lazy("Patterns"),
     "permission": gettext_lazy("Permission"),
     "port": gettext_lazy("Port"),
+    "prefix": gettext_lazy("Prefix"),
     "project": gettext_lazy("Project"),
     "provider": gettext_lazy("Provider"),
     "reason": gettext_lazy("Reason"),
     "reply": gettext_lazy("Response"),
     "request": gettext_lazy("Request"),
     "role": gettext_lazy("Role"),
+    "route": gettext_lazy("Route"),
+    "rule": gettext_lazy("Rule"),
     "scope": gettext_lazy("Scope"),
     "server": gettext_lazy("MCP server"),
     "session": gettext_lazy("Session"),
+    "sharing": gettext_lazy("Sharing"),
     "slug": gettext_lazy("Address"),
     "title": gettext_lazy("Title"),
     "until": gettext_lazy("Until"),
     "user": gettext_lazy("Person"),
+    "user_agent": gettext_lazy("Browser"),
 }
 # Values that are words of ours, by field.
 _VALUES: dict[str, dict[str, Promise]] = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Q, QuerySet, TextField
@@ -13,6 +15,7 @@ from django.db.models.functions import Cast
 from opencode_web.lib.csv_text import to_csv
 from opencode_web.lib.days import end_of, start_of
 from opencode_web.lib.db import in_db
+from teams.audit_texts import GROUPS
 from teams.models import AuditEntry, Team
 
 NONE = AuditEntry.objects.none()
@@ -48,7 +51,8 @@ def find_entries(team: Team, asked: Mapping[str, Any]) -> QuerySet[AuditEntry]:
     """Returns: the entries that match what a valid `AuditForm` asks for, the newest first."""
     entries = narrowed(AuditEntry.objects.filter(team=team), asked)
     if asked["text"]:
-        entries = entries.alias(words=Cast("data", TextField())).filter(_has(asked["text"]))
+        words = {"words": Cast("data", TextField()), "people": Cast("names", TextField())}
+        entries = entries.alias(**words).filter(_has(asked["text"]))
     return entries
 
 
@@ -57,8 +61,13 @@ def narrowed(entries: QuerySet[AuditEntry], asked: Mapping[str, Any]) -> QuerySe
     entries = entries.order_by("-id")
     if asked["who"]:
         entries = entries.filter(actor_email__icontains=asked["who"])
-    if asked["what"]:
+    if asked["what"] in GROUPS:
+        beginnings = [Q(action__startswith=one) for one in GROUPS[asked["what"]][1]]
+        entries = entries.filter(reduce(or_, beginnings))
+    elif asked["what"]:
         entries = entries.filter(action=asked["what"])
+    if asked["address"]:
+        entries = entries.filter(ip__startswith=asked["address"])
     if asked["since"]:
         entries = entries.filter(time__gte=start_of(asked["since"]))
     if asked["until"]:
@@ -70,7 +79,7 @@ def _has(text: str) -> Q:
     # SQLite keeps what is no ASCII as JSON escapes it, PostgreSQL as it is.
     escaped = json.dumps(text)[1:-1]
     found = Q(words__icontains=text) | Q(words__icontains=escaped)
-    for column in ("actor_email", "action", "target_type", "target_id", "ip"):
+    for column in ("people", "actor_email", "action", "target_type", "target_id", "ip", "client"):
         found |= Q(**{f"{column}__icontains": text})
     return found
 

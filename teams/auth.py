@@ -10,9 +10,11 @@ from typing import Literal
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.crypto import matches
 from opencode_web.lib.errors import Forbidden, Unauthorized
+from opencode_web.lib.text import clean_text
 from teams.access import teams_of
 from teams.actions.attempts import Kind, count_attempt
 from teams.actions.tokens import PREFIX_LENGTH, SECRET_PREFIX, touch_token
+from teams.audit import AuditAction, record
 from teams.browser import BrowserSession
 from teams.models import ApiToken, Membership, Role, Scope, Team, User
 
@@ -70,7 +72,10 @@ def authenticate_header(authorization: str, *, ip: str | None = None) -> Princip
     # The token first: it cannot be guessed, and no limit may keep out somebody who has one.
     principal = _principal_of(secret, email)
     if principal is None and ip is not None:
-        count_attempt(Kind.TOKEN, address=ip, account=email or secret[:PREFIX_LENGTH])
+        tried = email or secret[:PREFIX_LENGTH]
+        count_attempt(Kind.TOKEN, address=ip, account=tried)
+        account = clean_text(tried)[:PREFIX_LENGTH] if secret.startswith(SECRET_PREFIX) else ""
+        record(AuditAction.TOKEN_REFUSED, actor=None, team=None, data={"account": email or account})
     return principal
 
 

@@ -19,7 +19,7 @@ from teams.access import TeamAccess, has_role, teams_of
 from teams.actions.attempts import Kind, count_attempt, forgive_attempt
 from teams.actions.invites import DEFAULT_LIFETIME, MAX_LIFETIME
 from teams.audit import AuditAction
-from teams.audit_texts import action_label
+from teams.audit_texts import GROUPS, action_label
 from teams.models import (
     NOTICES,
     SOUNDS,
@@ -342,12 +342,18 @@ class AuditForm(forms.Form):
     what = forms.ChoiceField(label=_("What"), required=False)
     since = forms.DateField(label=_("From"), required=False, widget=_DAY)
     until = forms.DateField(label=_("To"), required=False, widget=_DAY)
+    address = forms.CharField(label=_("IP address"), max_length=45, required=False)
     text = forms.CharField(label=_("Text"), max_length=200, required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Django's own shape
         super().__init__(*args, **kwargs)
         named = sorted((action_label(action), action.value) for action in AuditAction)
-        choices = [("", _("Everything")), *((value, label) for label, value in named)]
+        groups = [(name, label) for name, (label, _beginnings) in GROUPS.items()]
+        choices = [
+            ("", _("Everything")),
+            (_("Groups"), groups),
+            (_("Actions"), [(value, label) for label, value in named]),
+        ]
         self.fields["what"].choices = choices  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from allauth.account.adapter import get_adapter
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -17,6 +18,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from opencode_web.lib.origin import Origin, identify
 from teams.access import TeamAccess, access_team
 from teams.actions.browsers import note_browser
 from teams.browser import BrowserSession
@@ -113,6 +115,16 @@ def client_ip(request: HttpRequest) -> str | None:
     return str(get_adapter(request).get_client_ip(request))
 
 
+def origin_of(request: HttpRequest) -> Origin:
+    """Returns: where the request comes from; nobody is identified yet."""
+    try:
+        ip = client_ip(request)
+    except PermissionDenied:
+        # A proxy that was announced has sent no address. The view says so, where it needs one.
+        ip = None
+    return Origin(ip, request.META.get("HTTP_USER_AGENT", ""))
+
+
 def attempt(form: BaseForm, action: Callable[[], T]) -> T | None:
     """Run an action for a bound form.
 
@@ -163,6 +175,7 @@ def go(request: HttpRequest, *, to: str) -> HttpResponse:
 
 
 def _note(request: HttpRequest, user: User) -> None:
+    identify(user.pk)
     browser = BrowserSession.of(request.session)
     if browser is not None:
         user_agent = request.META.get("HTTP_USER_AGENT", "")

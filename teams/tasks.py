@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from teams.actions.attempts import prune_attempts
+from teams.actions.audit import sign_heads
 from teams.actions.break_glass import end_over
 from teams.actions.budgets import note_budgets, settle_lost_calls
 from teams.actions.idempotency import prune_keys
@@ -21,6 +22,12 @@ def prune() -> None:
 def end_emergencies() -> None:
     """Remove the operators from teams whose time is over."""
     end_over()
+
+
+@shared_task(name="teams.sign_audit")
+def sign_audit() -> None:
+    """Check the audit trail, and sign it once a day."""
+    sign_heads()
 
 
 @shared_task(name="teams.note_budgets")

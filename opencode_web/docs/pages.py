@@ -17,6 +17,7 @@ NAMES = (
     "models",
     "security",
     "operations",
+    "audit",
     "api",
     "automation",
     "extending",

@@ -64,6 +64,12 @@ def matches(secret: str, digest: str) -> bool:
     return any(is_same(digest, known) for known in fingerprints(secret))
 
 
+def signing_keys(purpose: bytes) -> list[bytes]:
+    """Returns: 32 bytes for each key of the server, the newest first. Each purpose has its own."""
+    secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return [_derive(secret, b"signatures: " + purpose) for secret in secrets]
+
+
 def _digest(key: str, secret: str) -> str:
     return hmac.new(_token_key(key), secret.encode(errors="replace"), hashlib.sha256).hexdigest()
 

@@ -18,6 +18,8 @@ from django.conf import settings
 from django.db import close_old_connections, connection, connections
 from django.db.models import Model
 
+from opencode_web.lib.origin import carried
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -62,7 +64,7 @@ async def in_view_db(fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -
 
 async def _run(name: str, fn: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_get_executor(name), _call, fn)
+    return await loop.run_in_executor(_get_executor(name), carried(_call), fn)
 
 
 def lock_until_commit(number: int) -> None:

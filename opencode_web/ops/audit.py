@@ -17,7 +17,7 @@ from teams.audit_sentences import Details, details_of, labelled
 from teams.audit_texts import action_label, kind_label
 from teams.audit_trail import narrowed
 from teams.forms import AuditForm
-from teams.models import AuditEntry, Team
+from teams.models import SERVER_CHAIN, AuditEntry, AuditHead, Team
 
 COLUMNS = ("time", "who", "what", "team", "kind", "id", "details", "from")
 
@@ -85,6 +85,13 @@ def to_lines(entries: list[AuditEntry]) -> list[AuditLine]:
     return [AuditLine(entry, _team_name(entry, names), _shown_details(entry)) for entry in entries]
 
 
+def to_broken(heads: list[AuditHead]) -> list[tuple[str, str]]:
+    """Returns: whose chain is broken, and what is wrong with it."""
+    names = dict(Team.objects.filter(pk__in=[head.pk for head in heads]).values_list("pk", "name"))
+    names[SERVER_CHAIN] = _("Server")
+    return [(names.get(head.pk) or _("Deleted team"), head.problem) for head in heads]
+
+
 def _team_name(entry: AuditEntry, names: dict[str, str]) -> str:
     if entry.team_id is None:
         return ""
@@ -93,4 +100,4 @@ def _team_name(entry: AuditEntry, names: dict[str, str]) -> str:
 
 def _shown_details(entry: AuditEntry) -> Details:
     is_ours = entry.team_id is None or entry.action.startswith("operator.")
-    return details_of(entry.data) if is_ours else []
+    return details_of(entry.told) if is_ours else []

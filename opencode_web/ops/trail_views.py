@@ -13,10 +13,14 @@ from django.views.decorators.http import require_GET
 from opencode_web.lib.csv_text import csv_download
 from opencode_web.lib.errors import Invalid
 from opencode_web.ops.access import operator_view
-from opencode_web.ops.audit import COLUMNS, OpsAuditForm, find_all, to_lines
+from opencode_web.ops.audit import COLUMNS, OpsAuditForm, find_all, to_broken, to_lines
 from opencode_web.ops.events import load_tail
+from teams.audit import AuditAction, record
+from teams.audit_chain.heads import own_public_keys
+from teams.audit_chain.state import broken_chains, state_of
 from teams.audit_trail import NONE, csv_of, page_of
 from teams.http import UserRequest, show
+from teams.models import SERVER_CHAIN
 
 
 @require_GET
@@ -49,6 +53,9 @@ def audit(request: UserRequest) -> HttpResponse:
         "older": page.older,
         "is_first": page.is_first,
         "asked": urlencode(asked),
+        "chain": state_of(SERVER_CHAIN),
+        "broken": to_broken(broken_chains()),
+        "public_key": own_public_keys()[0],
     }
     return render(request, "ops/audit.html", context, status=200 if is_valid else 422)
 
@@ -61,6 +68,7 @@ def audit_csv(request: UserRequest) -> HttpResponseBase:
     form = OpsAuditForm(request.GET)
     if not form.is_valid():
         raise Invalid(_("The filter is not valid."))
+    record(AuditAction.AUDIT_EXPORTED, actor=request.user, team=None, data={"format": "csv"})
     pieces = csv_of(
         find_all(form.cleaned_data),
         lambda rows: [line.cells for line in to_lines(rows)],

@@ -97,6 +97,7 @@ def resume_session(access: SessionAccess) -> bool:
         return False
     require_admission(session, access.principal.user.pk)
     append(session, [SessionStatus(state="busy")])
+    _record_resumed(access, session)
     wake(session.pk, session.project)
     return True
 
@@ -121,5 +122,11 @@ def retry_now(access: SessionAccess) -> bool:
             ).saying(told_by_session(session))
         ],
     )
+    _record_resumed(access, session)
     wake(session.pk, session.project)
     return True
+
+
+def _record_resumed(access: SessionAccess, session: Session) -> None:
+    user, team = access.principal.user, access.team.team
+    record(AuditAction.SESSION_RESUMED, actor=user, team=team, target=session)

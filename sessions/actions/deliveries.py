@@ -81,7 +81,7 @@ def settle_delivery(claimed: Claimed, result: Result) -> None:
     else:
         row.next_at = now + timedelta(seconds=BACKOFF_S[claimed.attempt - 1])
     row.save(update_fields=["status", "problem", "state", "next_at"])
-    _note_health(hook, now, failed=bool(result.problem))
+    note_health(hook, now, failed=bool(result.problem))
 
 
 def prune_deliveries() -> int:
@@ -103,7 +103,8 @@ def _to_claimed(row: WebhookDelivery) -> Claimed:
     )
 
 
-def _note_health(hook: Webhook, now: datetime, *, failed: bool) -> None:
+def note_health(hook: Webhook, now: datetime, *, failed: bool) -> None:
+    """Keep since when nothing arrives, and switch it off in the end. Needs a transaction."""
     since = hook.failing_since
     if failed != (since is not None):
         hook.failing_since = now if failed else None

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonValue
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess, may_change_input
 from sessions.actions.prompts import MAX_TEXT_CHARS
@@ -19,6 +20,7 @@ from sessions.events.store import append, lock_session
 from sessions.inbox import is_compaction, parts_of, pending_inputs, sending_order
 from sessions.models import Session, SessionInput
 from sessions.part_ids import with_ascending_ids
+from teams.audit import AuditAction, record
 
 
 @transaction.atomic
@@ -56,6 +58,9 @@ def change_input(
     )
     if event.parts is not None or event.delivery is not None:
         append(session, [event])
+        changed = {"text": event.parts is not None, "delivery": event.delivery is not None}
+        keys: list[JsonValue] = [key for key, was in changed.items() if was]
+        _record(AuditAction.PROMPT_CHANGED, access, session, message=row.pk, changes=keys)
         row.refresh_from_db()
     return row
 
@@ -66,6 +71,7 @@ def cancel_input(access: SessionAccess, input_id: str) -> None:
     session = lock_session(access.session.pk)
     row = _waiting(session, access, input_id)
     append(session, [InputCancelled(id=row.pk, by_id=access.principal.user.pk)])
+    _record(AuditAction.PROMPT_CANCELLED, access, session, message=row.pk)
 
 
 @transaction.atomic
@@ -120,6 +126,14 @@ def put_input(access: SessionAccess, input_id: str, *, before: str) -> None:
 
 def _reorder(session: Session, access: SessionAccess, ids: list[str]) -> None:
     append(session, [InputsReordered(ids=ids, by_id=access.principal.user.pk)])
+    _record(AuditAction.PROMPT_CHANGED, access, session, changes=["order"])
+
+
+def _record(
+    action: AuditAction, access: SessionAccess, session: Session, **data: JsonValue
+) -> None:
+    user, team = access.principal.user, access.team.team
+    record(action, actor=user, team=team, target=session, data=data)
 
 
 def _waiting(session: Session, access: SessionAccess, input_id: str) -> SessionInput:

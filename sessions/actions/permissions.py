@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
 from sessions.actions.requests import close_requests
@@ -19,6 +20,7 @@ from sessions.events.types import PermissionReplied, SessionEvent
 from sessions.models import AdminsAsked, PermissionRequest, RuleScope, SavedRule, Session
 from sessions.rules.in_force import session_ruleset
 from sessions.rules.second_person import require_second_person
+from sessions.secrets import shown_patterns
 from sessions.tree import tree_of
 from sessions.wake import wake
 from teams.access import require_role
@@ -88,6 +90,10 @@ def reply_permission(
             if _is_allowed_now(session, other)
         ]
     append(session, events)
+    more: JsonObject = {"others": len(events) - 1} if len(events) > 1 else {}
+    if reply == "always":
+        kept = [one for one in request.always if patterns is None or one in patterns]
+        more |= {"scope": scope.value, "always": shown_patterns(session.project_id, kept)}
     record(
         AuditAction.PERMISSION_REPLIED,
         actor=user,
@@ -96,9 +102,10 @@ def reply_permission(
         data={
             "request": request.pk,
             "permission": request.permission,
+            "patterns": shown_patterns(session.project_id, request.patterns),
             "reply": reply,
             **({"second_person": True} if request.second_person else {}),
-            **({"scope": scope.value} if reply == "always" else {}),
+            **more,
         },
     )
     wake(session.pk, session.project)

@@ -34,6 +34,7 @@ from sessions.output_format import read_format
 from sessions.part_ids import is_any_taken, with_ascending_ids
 from sessions.wake import wake
 from sessions.wire import to_ms
+from teams.audit import AuditAction, record
 from teams.models import Role, User
 
 # What a model cannot take of a longer text is kept as a file: see sessions.runner.log.long_texts.
@@ -139,11 +140,27 @@ def admit_input(
         row = find_input(event.info.id)
         if row is None:
             raise RuntimeError(f"The input {event.info.id} was not written.")
+        _record(session, row, event)
         if not reply and session.state == State.IDLE:
             append(session, promotion_events(session, [row]))
     if wakes:
         wake(session.pk, session.project)
     return row
+
+
+def _record(session: Session, row: SessionInput, event: InputAdmitted) -> None:
+    """By reference: who may read the text finds it in the session."""
+    texts = [part.text for part in event.parts if isinstance(part, TextPart)]
+    data: JsonObject = {
+        "message": row.pk,
+        "delivery": event.delivery,
+        "agent": event.info.agent,
+        "model": f"{event.info.model.providerID}/{event.info.model.modelID}",
+        "characters": sum(map(len, texts)),
+        "parts": len(event.parts),
+    }
+    team, author = session.project.team, row.author
+    record(AuditAction.PROMPT_ADMITTED, actor=author, team=team, target=session, data=data)
 
 
 def _earlier(session: Session, event: InputAdmitted) -> SessionInput | None:

@@ -170,6 +170,7 @@ def update_session(
     Raises: Invalid; Conflict for archiving a session that works, or that has a sub-agent at work.
     """
     session = lock_session(access.session.pk)
+    before: JsonObject = {"permission": session.permission}
     if archived_ms:
         _put_to_rest(session, access)
     changes = SessionUpdated(
@@ -179,13 +180,17 @@ def update_session(
         archived=archived_ms,
     )
     append(session, [changes])
+    done: list[tuple[AuditAction, JsonObject]] = []
     if title is not None:
-        record(
-            AuditAction.SESSION_RENAMED,
-            actor=access.principal.user,
-            team=access.team.team,
-            target=session,
-        )
+        done.append((AuditAction.SESSION_RENAMED, {}))
+    if permission is not None:
+        after: JsonObject = {"permission": [*permission]}
+        done.append((AuditAction.SESSION_RULES_CHANGED, {"before": before, "after": after}))
+    if archived_ms is not None:
+        done.append((AuditAction.SESSION_ARCHIVED, {} if archived_ms else {"key": "restored"}))
+    actor, team = access.principal.user, access.team.team
+    for action, data in done:
+        record(action, actor=actor, team=team, target=session, data=data)
     return session
 
 

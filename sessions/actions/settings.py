@@ -25,6 +25,14 @@ from teams.audit import AuditAction, record
 from teams.models import Team, User
 from tools.sandbox.hosts import Reach
 
+# Rules and choices, which have no secret in them.
+_SHOWN = frozenset(
+    {
+        *("default_agent", "model", "small_model", "permission", "sharing", "snapshot", "worktree"),
+        NETWORK,
+    }
+)
+
 
 @transaction.atomic
 def update_team_settings(
@@ -133,10 +141,13 @@ def apply_patch(base: JsonObject, patch: JsonObject) -> JsonObject:
 
 
 def _told(before: JsonObject, after: JsonObject) -> JsonObject:
-    """What the audit trail has: names, as values may be private, and what commands reach now."""
-    told: JsonObject = {"keys": _changed(before, after)}
-    if before.get(NETWORK) != after.get(NETWORK):
-        told[NETWORK] = after.get(NETWORK)
+    """What the audit trail has: names, as values may be private, and those that cannot be."""
+    keys = _changed(before, after)
+    told: JsonObject = {"keys": keys}
+    shown = [key for key in keys if key in _SHOWN]
+    if shown:
+        told["before"] = {str(key): before.get(str(key)) for key in shown}
+        told["after"] = {str(key): after.get(str(key)) for key in shown}
     if changed := _changed(servers_in(before), servers_in(after)):
         told["servers"] = changed
     return told

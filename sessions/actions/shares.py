@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -9,6 +10,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.origin import current_origin
 from sessions.access import SessionAccess
 from sessions.config.sharing import Links
 from sessions.events.store import append, lock_session
@@ -18,6 +20,7 @@ from sessions.shares.access import access_share, require_sharer
 from sessions.shares.policy import project_links
 from sessions.wire import to_ms
 from teams.audit import AuditAction, record
+from teams.models import User
 
 # What people can choose from. A public link always ends by itself.
 DAYS = (1, 7, 30, 90)
@@ -94,11 +97,30 @@ def unshare_session(access: SessionAccess, *, ip: str | None = None) -> Session:
     return session
 
 
-def mark_opened(share: Share) -> None:
-    """Keep when a link was last opened, to the minute."""
+@transaction.atomic
+def mark_opened(share: Share, *, user: User | None) -> None:
+    """Keep when a link was last opened, to the minute, and by whom in the audit log.
+
+    Everybody who opens a team's link is kept there once a minute, as is who opens a public one.
+    """
     now = timezone.now()
+    is_public = share.scope == Share.Scope.PUBLIC
     if share.opened_at is None or now - share.opened_at > timedelta(minutes=1):
         Share.objects.filter(pk=share.pk).update(opened_at=now)
+    origin = current_origin()
+    who = f"{origin.ip if origin else ''}.{user.pk if user else ''}"
+    if cache.add(f"opened.{share.pk}.{who}", True, 60):
+        record(
+            AuditAction.SHARE_OPENED,
+            actor=user,
+            team=share.session.project.team,
+            target=share,
+            data={
+                "session": share.session_id,
+                "scope": share.scope,
+                **({"key": "public"} if is_public and user is None else {}),
+            },
+        )
 
 
 def _require_allowed(allowed: Links, scope: str) -> None:

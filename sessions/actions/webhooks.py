@@ -18,10 +18,10 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
 from opencode_web.lib.outbound_policy import is_listed, require_open_text
 from sessions.events.outbox import Happening, delivery
-from sessions.models import Project, Webhook, WebhookDelivery
+from sessions.models import AuditCursor, Project, Webhook, WebhookDelivery
 from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
-from teams.models import Role
+from teams.models import AuditHead, Role
 
 MAX_WEBHOOKS = 20
 MAX_URL_CHARS = 2_000
@@ -61,6 +61,7 @@ def create_webhook(
         secret=sealed,
         created_by=access.user,
     )
+    _follow_audit(hook)
     _record(AuditAction.WEBHOOK_CREATED, access, hook, ip)
     return hook, secret
 
@@ -88,6 +89,7 @@ def update_webhook(
     if changes.get("enabled") is False and hook.disabled_at is None:
         disable_webhook(hook, f"{access.user.display_name} switched it off.")
     hook.save()
+    _follow_audit(hook)
     _record(AuditAction.WEBHOOK_UPDATED, access, hook, ip)
     return hook
 
@@ -117,6 +119,7 @@ def delete_webhook(access: TeamAccess, hook: Webhook, *, ip: str | None = None) 
     """Forget the webhook with its log."""
     require_role(access, Role.ADMIN)
     _record(AuditAction.WEBHOOK_DELETED, access, hook, ip)
+    AuditCursor.objects.filter(stream=hook.pk).delete()
     hook.delete()
 
 
@@ -146,6 +149,22 @@ def redeliver(
     _record(AuditAction.WEBHOOK_REDELIVERED, access, hook, ip, delivery=row.pk)
     row.refresh_from_db()
     return row
+
+
+def _follow_audit(hook: Webhook) -> None:
+    """Begin with what is written from now on. One that is switched on again misses nothing."""
+    if Happening.AUDIT not in hook.events:
+        AuditCursor.objects.filter(stream=hook.pk).delete()
+        return
+    if hook.project_id is not None:
+        raise Invalid(
+            _("The audit log is the whole team's. Choose all projects, or leave this event out."),
+            field="events",
+        )
+    head = AuditHead.objects.filter(pk=hook.team_id).first()
+    AuditCursor.objects.get_or_create(
+        stream=hook.pk, chain=hook.team_id, defaults={"seq": head.seq if head else 0}
+    )
 
 
 def _require_enabled(hook: Webhook) -> None:

@@ -11,6 +11,7 @@ from ninja.utils import check_csrf
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden, Invalid, TooLarge, Unauthorized
+from opencode_web.lib.origin import identify
 from sessions.api.rates import count_request
 from teams.auth import Principal, authenticate_header, authenticate_user
 from teams.browser import BrowserSession
@@ -37,6 +38,7 @@ def authenticate(request: HttpRequest) -> Principal:
     if isinstance(known, Principal):
         return known
     principal = _principal_of(request)
+    identify(principal.user.pk, token_id=principal.token_id or "")
     count_request(request, principal)
     _refuse_large_body(request)
     # PostgreSQL takes no NUL in any text, so it can name nothing.

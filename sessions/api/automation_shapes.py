@@ -205,6 +205,30 @@ class Budgets(Shape):
     members: list[MemberBudget]
 
 
+class SignedHead(Shape):
+    """A chain up to one entry, signed with Ed25519. Hashes, keys and signatures are hexadecimal."""
+
+    type: Literal["head"]
+    chain: str
+    seq: int
+    hash: str
+    time: str
+    checkpoint: bool
+    public_key: str
+    signature: str
+
+
+class AuditHead(Shape):
+    """The end of a chain. `problem` is what the last check found wrong."""
+
+    chain: str
+    seq: int
+    hash: str
+    problem: str
+    signed: list[SignedHead]
+    public_keys: list[str]
+
+
 ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/service-account"): list[ServiceAccount],
     ("post", "/service-account"): ServiceAccount,
@@ -221,6 +245,9 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("post", "/schedule/{schedule_id}/run"): ScheduleRun,
     ("get", "/schedule/{schedule_id}/run"): list[ScheduleRun],
     ("get", "/usage"): Usage,
+    # JSON lines.
+    ("get", "/audit"): None,
+    ("get", "/audit/head"): AuditHead,
     ("get", "/budget"): Budgets,
     ("put", "/budget"): Budgets,
     ("get", "/webhook"): list[Webhook],

@@ -10,6 +10,7 @@ from ninja import Query, Router
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
+from sessions.actions.exports import note_export
 from sessions.actions.imports import import_session
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.location import require_location
@@ -48,7 +49,9 @@ async def get_export(request: ApiRequest, session_id: str) -> StreamingHttpRespo
 
 
 def _session(principal: Principal, session_id: str) -> Session:
-    return access_session(principal, session_id).session
+    access = access_session(principal, session_id)
+    note_export(access)
+    return access.session
 
 
 @router.get("/session/{session_id}/log", summary="What happened, in order, as it is stored")

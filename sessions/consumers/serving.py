@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from io import BytesIO
 from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.core.handlers.asgi import ASGIRequest
 
+from opencode_web.lib.origin import originating
 from opencode_web.lib.sockets import counted_socket
 from sessions.stream.rights import COME_BACK
+from teams.http import origin_of
 
 
 class ServingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ships no types
@@ -23,7 +27,8 @@ class ServingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # as ASGI types them
         try:
-            with counted_socket():
+            request = ASGIRequest({**scope, "type": "http", "method": "GET"}, BytesIO())
+            with counted_socket(), originating(origin_of(request)):
                 await super().__call__(scope, receive, send)
         except asyncio.CancelledError:
             # The server stops: without a code of its own, clients would see a fault.

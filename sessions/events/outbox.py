@@ -40,6 +40,7 @@ class Happening(StrEnum):
     ERROR = "session.error"
     PERMISSION = "permission.asked"
     QUESTION = "question.asked"
+    AUDIT = "audit.entry"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ _CHOICES = [
     (Happening.ERROR.value, _("A turn has failed")),
     (Happening.PERMISSION.value, _("An agent requests a permission")),
     (Happening.QUESTION.value, _("An agent asks a question")),
+    (Happening.AUDIT.value, _("An entry is added to the audit log")),
 ]
 assert {name for name, _ in _CHOICES} == {one.value for one in Happening}
 
@@ -44,7 +45,10 @@ class WebhookForm(forms.Form):
     )
 
     def __init__(self, data: Any = None, *, team: Team, row: Webhook | None = None) -> None:
-        initial: dict[str, Any] = {"events": [name for name, _label in _CHOICES]}
+        initial: dict[str, Any] = {
+            # The audit log has its own readers.
+            "events": [name for name, _label in _CHOICES if name != Happening.AUDIT]
+        }
         if row is not None:
             initial = {"url": row.url, "events": row.events, "project": row.project_id}
         super().__init__(data, initial=initial)

@@ -17,6 +17,7 @@ from django.conf import settings
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.db import in_db
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, guarded_client
 from sessions.actions.deliveries import Claimed, Result, claim_deliveries, settle_delivery
 from sessions.actions.webhooks import SECRET_PREFIX
@@ -61,16 +62,29 @@ async def _send(claimed: Claimed) -> None:
 
 
 async def _attempt(claimed: Claimed) -> Result:
-    body = json.dumps(claimed.payload, separators=(",", ":")).encode()
     try:
-        headers = _headers(claimed, body)
+        secret = decrypt(claimed.secret)
     except DecryptionError:
         return Result(0, "Its secret cannot be read with this server's key. Make a new one.")
+    return await post(claimed.url, secret, id=claimed.id, payload=claimed.payload)
+
+
+async def post(url: str, secret: str, *, id: str, payload: JsonObject) -> Result:
+    """Send one signed message. `id` stays the same when it is sent again."""
+    body = json.dumps(payload, separators=(",", ":")).encode()
+    timestamp = int(time.time())
+    headers = {
+        "content-type": "application/json",
+        "user-agent": f"OpenCode-Web/{settings.VERSION}",
+        "webhook-id": id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": sign(secret, id=id, timestamp=timestamp, body=body),
+    }
     try:
         async with (
             guarded_client(timeout_s=TIMEOUT_S, headers=headers) as client,
             # Nothing of the answer is read but its status, and no redirect is followed.
-            client.stream("POST", claimed.url, content=body) as response,
+            client.stream("POST", url, content=body) as response,
         ):
             status = response.status_code
     except FetchError as exc:
@@ -82,16 +96,3 @@ async def _attempt(claimed: Claimed) -> Result:
             status, f"The server responded with status {status}. Redirects are not followed."
         )
     return Result(status, f"The server responded with status {status}.")
-
-
-def _headers(claimed: Claimed, body: bytes) -> dict[str, str]:
-    """Raises: DecryptionError."""
-    timestamp = int(time.time())
-    signature = sign(decrypt(claimed.secret), id=claimed.id, timestamp=timestamp, body=body)
-    return {
-        "content-type": "application/json",
-        "user-agent": f"OpenCode-Web/{settings.VERSION}",
-        "webhook-id": claimed.id,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": signature,
-    }

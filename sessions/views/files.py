@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import AppError, NotFound, TooLarge
 from opencode_web.lib.loop import submit
+from sessions.actions.exports import note_download
 from sessions.browse.ask import WAIT_S, browse
 from sessions.browse.file_scope import Where
 from sessions.browse.operations import FIND_FILES, LIST_TREE, VIEW_FILE, Operation
@@ -103,15 +104,16 @@ def raw(request: TeamRequest, session: str) -> HttpResponse:
 @never_cache
 def download(request: TeamRequest, session: str) -> HttpResponse:
     """Any file, to be kept by the browser and not shown. Raises: NotFound; Forbidden; TooLarge."""
-    row = session_of(request, session).session
+    access = session_of(request, session)
     path = _path(request, "file")
-    wire = _look_at(request, row, path, most_bytes=MAX_DOWNLOAD_BYTES)
+    wire = _look_at(request, access.session, path, most_bytes=MAX_DOWNLOAD_BYTES)
     if "content" not in wire and "text" not in wire:
         limit = MAX_DOWNLOAD_BYTES // 1024 // 1024
         raise TooLarge(
             _("%(path)s is too large to download: more than %(limit)s MiB.")
             % {"path": path, "limit": limit}
         )
+    note_download(access, file=path)
     response = bytes_of(wire, content_type="application/octet-stream")
     name = path.rpartition("/")[2]
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)

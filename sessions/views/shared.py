@@ -73,7 +73,8 @@ def shared(request: HttpRequest, share: Share) -> HttpResponse:
     text = request.GET.get("before", "")
     before = int(text) if text.isdecimal() and len(text) < 16 else None
     view = load_shared(share, before=before)
-    mark_opened(share)
+    reader = request.user
+    mark_opened(share, user=reader if isinstance(reader, User) else None)
     return _page("sessions/shared.html", {"shared": view})
 
 

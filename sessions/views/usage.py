@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.csv_text import csv_download, to_csv
 from opencode_web.lib.errors import Invalid
+from sessions.actions.exports import note_usage_export
 from sessions.present.pages.usage import load_names, load_usage
 from sessions.views.budgets import warning_context
 from teams.http import TeamRequest, team_view
@@ -54,6 +55,7 @@ def usage_csv(request: TeamRequest) -> HttpResponseBase:
     if not form.is_valid():
         raise Invalid(_("The filter is not valid."))
     team = request.team
+    note_usage_export(request.access)
     entries = find_usage(team, form.asked(request.access))
     names = load_names(team, entries)
     lines = [list(COLUMNS)]

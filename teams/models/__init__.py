@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from teams.models.address import AllowedAddress
-from teams.models.audit import AuditEntry
+from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, SignedHead
 from teams.models.budget import Budget, BudgetNotice, Reservation
 from teams.models.failed_attempt import FailedAttempt
 from teams.models.idempotency import IdempotencyKey
@@ -16,10 +16,13 @@ from teams.models.user import NOTICES, SOUNDS, Density, TextSize, Theme, User
 
 __all__ = [
     "NOTICES",
+    "SERVER_CHAIN",
     "SOUNDS",
+    "ActorKind",
     "AllowedAddress",
     "ApiToken",
     "AuditEntry",
+    "AuditHead",
     "Basis",
     "Budget",
     "BudgetNotice",
@@ -33,6 +36,7 @@ __all__ = [
     "Reservation",
     "Role",
     "Scope",
+    "SignedHead",
     "Team",
     "TextSize",
     "Theme",

@@ -5,9 +5,13 @@ from typing import Any, NoReturn
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.json import JsonObject
 from teams.models.team import Team
+
+# The chain of what concerns no team.
+SERVER_CHAIN = "-"
 
 
 class AppendOnly(Exception):
@@ -24,8 +28,25 @@ class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
         raise AppendOnly("audit entries are never removed")
 
 
+class ActorKind(models.TextChoices):
+    """What has acted. Of operators: as such, outside the teams or in spite of them."""
+
+    PERSON = "person", _("Person")
+    SERVICE = "service", _("Service account")
+    OPERATOR = "operator", _("Operator")
+    SERVER = "server", _("Server")
+
+
 class AuditEntry(models.Model):
-    """Who did what to what, and when. Outlives the person and the team it names."""
+    """Who did what to what, and when. Outlives the person and the team it names.
+
+    Each is a link of its team's chain, or of the server's for those without a team. The database
+    gives it `seq`, `prev_hash` and `hash` when it is written (PostgreSQL: when the transaction
+    commits) and refuses changes, as migration 0017 says.
+
+    `actor_email`, `names`, `ip` and `client` are personal: the chain has a salted hash of them
+    only, so that they can be replaced when a person is erased, together with the salt.
+    """
 
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -34,6 +55,9 @@ class AuditEntry(models.Model):
         db_constraint=False,
         related_name="+",
     )
+    actor_kind = models.CharField(max_length=8, choices=ActorKind.choices, default="", blank=True)
+    # The ID of the API token that was used, if one was.
+    token = models.CharField(max_length=40, blank=True, default="")
     # The address at that time: it still tells who it was when the account is gone.
     actor_email = models.EmailField(blank=True)
     team = models.ForeignKey(
@@ -43,14 +67,31 @@ class AuditEntry(models.Model):
     target_type = models.CharField(max_length=40, blank=True)
     target_id = models.CharField(max_length=80, blank=True)
     data: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict)
+    # Addresses of people in what happened, by the names that sentences have for them.
+    names: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict)
     ip = models.GenericIPAddressField(null=True)
+    client = models.CharField(max_length=200, blank=True, default="")
     time = models.DateTimeField(default=timezone.now)
+
+    # Empty once the personal fields were replaced.
+    salt = models.CharField(max_length=32, blank=True, default="")
+    personal_hash = models.CharField(max_length=64, default="")
+    digest = models.CharField(max_length=64, default="")
+    seq = models.BigIntegerField(null=True)
+    prev_hash = models.CharField(max_length=64, blank=True, default="")
+    hash = models.CharField(max_length=64, blank=True, default="")
 
     objects = AuditEntryQuerySet.as_manager()
 
     class Meta:
         # The settings page of a team lists its newest entries.
         indexes = (models.Index(fields=["team", "-id"], name="teams_audit_team_newest"),)
+        constraints = (
+            models.UniqueConstraint(fields=["team", "seq"], name="teams_audit_team_seq"),
+            models.UniqueConstraint(
+                fields=["seq"], condition=models.Q(team=None), name="teams_audit_server_seq"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.time:%Y-%m-%d %H:%M} {self.actor_email} {self.action}"
@@ -62,3 +103,46 @@ class AuditEntry(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:  # Django's own signature
         raise AppendOnly("audit entries are never removed")
+
+    @property
+    def told(self) -> JsonObject:
+        """What happened, with the people's addresses."""
+        return {**self.data, **self.names}
+
+
+class AuditHead(models.Model):
+    """The end of a chain. Its lock puts the entries of concurrent transactions in order."""
+
+    # The team's id, or `SERVER_CHAIN`.
+    chain = models.CharField(primary_key=True, max_length=40)
+    seq = models.BigIntegerField(default=0)
+    hash = models.CharField(max_length=64, blank=True, default="")
+    # What the last check found wrong, which is repeated until it is gone.
+    problem = models.CharField(max_length=300, blank=True, default="")
+
+    def __str__(self) -> str:
+        return f"{self.chain} {self.seq}"
+
+
+class SignedHead(models.Model):
+    """The server's signature for a chain up to one entry. The database refuses changes.
+
+    A checkpoint says that the entries up to there were removed on purpose; the database removes no
+    others.
+    """
+
+    chain = models.CharField(max_length=40)
+    seq = models.BigIntegerField()
+    hash = models.CharField(max_length=64)
+    time = models.DateTimeField(default=timezone.now)
+    is_checkpoint = models.BooleanField(default=False)
+    # Ed25519, both in hexadecimal digits.
+    public_key = models.CharField(max_length=64)
+    signature = models.CharField(max_length=128)
+
+    class Meta:
+        # The last of a chain, of either kind.
+        indexes = (models.Index(fields=["chain", "-seq"], name="teams_signed_head_newest"),)
+
+    def __str__(self) -> str:
+        return f"{self.chain} {self.seq} {self.time:%Y-%m-%d}"

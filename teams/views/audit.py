@@ -11,6 +11,8 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.csv_text import csv_download
 from opencode_web.lib.errors import Invalid
+from teams.audit import AuditAction, record
+from teams.audit_chain.state import state_of
 from teams.audit_sentences import Details, details_of, labelled, load_known, name_of, sentence_of
 from teams.audit_texts import kind_label
 from teams.audit_trail import NONE, csv_of, find_entries, page_of
@@ -38,7 +40,7 @@ def _shown(team: Team, entries: list[AuditEntry]) -> list[Line]:
             sentence_of(entry, known),
             kind_label(entry.target_type),
             name_of(entry, known),
-            labelled(details_of(entry.data)),
+            labelled(details_of(entry.told)),
         )
         for entry in entries
     ]
@@ -60,6 +62,7 @@ def audit(request: TeamRequest) -> HttpResponse:
         "older": page.older,
         "is_first": page.is_first,
         "asked": urlencode(asked),
+        "chain": state_of(request.team.pk),
     }
     return render(request, "teams/audit.html", context, status=200 if is_valid else 422)
 
@@ -73,6 +76,7 @@ def audit_csv(request: TeamRequest) -> HttpResponseBase:
         raise Invalid(_("The filter is not valid."))
     team = request.team
     entries = find_entries(team, form.cleaned_data)
+    record(AuditAction.AUDIT_EXPORTED, actor=request.user, team=team, data={"format": "csv"})
     pieces = csv_of(entries, lambda rows: [_cells(line) for line in _shown(team, rows)])
     return csv_download(pieces, f"audit-{team.slug}")
 
@@ -86,6 +90,6 @@ def _cells(line: Line) -> list[str]:
         line.kind,
         line.name,
         entry.target_id,
-        ", ".join(f"{key}: {value}" for key, value in details_of(entry.data)),
+        ", ".join(f"{key}: {value}" for key, value in details_of(entry.told)),
         entry.ip or "",
     ]

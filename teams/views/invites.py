@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from allauth.account.adapter import get_adapter
 from django.conf import settings
-from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -109,7 +109,7 @@ def _sign_up(request: HttpRequest, row: Invite, token: str) -> HttpResponse:
             ),
         )
         if membership is not None:
-            login(request, membership.user, backend=settings.AUTHENTICATION_BACKENDS[0])
+            get_adapter(request).login(request, membership.user)
             return _welcome(request, membership)
     sign_in = f"{reverse('account_login')}?{urlencode({'next': reverse('invite', args=[token])})}"
     context: dict[str, object] = {"invite": row, "form": form, "sign_in": sign_in}

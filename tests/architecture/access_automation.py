@@ -65,6 +65,8 @@ API = [
     Row("get", "schedule/<schedule_id>/run", API_READ),
     Row("post", "schedule/<schedule_id>/run", API_GOVERN),
     Row("get", "usage", API_READ, query=_OF),
+    Row("get", "audit", API_ADMIN, query=_OF),
+    Row("get", "audit/head", API_ADMIN, query=_OF),
     Row("get", "budget", API_READ, query=_OF),
     Row("put", "budget", API_ADMIN, {"team": 5}, query=_OF),
     Row("get", "webhook", API_ADMIN, query=_OF),

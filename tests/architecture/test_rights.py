@@ -97,11 +97,11 @@ def test_a_right_is_what_the_pages_answer(subtests: pytest.Subtests) -> None:
 
 
 def test_every_page_that_refuses_a_role_belongs_to_one_right() -> None:
-    owners = {name: [] for name in _PAGES}  # type: dict[str, list[str]]
+    owners = {name: set() for name in _PAGES}  # type: dict[str, set[str]]
     for right in RIGHTS:
         for answer in answers_of(right):
             if answer.forbidden and answer.name in owners:
-                owners[answer.name].append(right.id)
+                owners[answer.name].add(right.id)
     refusing = {one.name for one in ANSWERS if one.name in _PAGES and one.forbidden}
     # Operators are no role of a team.
     refusing.remove("get metrics")

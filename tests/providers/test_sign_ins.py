@@ -111,7 +111,7 @@ def test_a_code_that_is_entered_at_the_provider_ends_as_an_account(
     with pytest.raises(NotFound):
         resolve_model(team, ModelRef("github-copilot", "gpt-5.4"))
     entry = AuditEntry.objects.get(action="provider.signed_in")
-    assert entry.data == {"provider": "github-copilot", "account": "octocat"}
+    assert entry.told == {"provider": "github-copilot", "account": "octocat"}
 
 
 def test_an_address_that_is_brought_back_ends_as_the_plan_of_a_team(

@@ -6,7 +6,7 @@ import shutil
 from typing import Any
 
 from django.conf import settings
-from django.db.backends.sqlite3 import base, creation
+from django.db.backends.sqlite3 import base, creation, operations
 
 from tests.migrated import database, empty
 
@@ -22,5 +22,19 @@ class DatabaseCreation(creation.DatabaseCreation):
         return name
 
 
+class DatabaseOperations(operations.DatabaseOperations):
+    def sql_flush(self, style: Any, tables: Any, **options: Any) -> list[str]:
+        # The audit trail's refuse it.
+        with self.connection.cursor() as cursor:
+            cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+            triggers = cursor.fetchall()
+        return [
+            *(f"DROP TRIGGER {name};" for name, _ in triggers),
+            *super().sql_flush(style, tables, **options),
+            *(sql for _, sql in triggers),
+        ]
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     creation_class = DatabaseCreation
+    ops_class = DatabaseOperations

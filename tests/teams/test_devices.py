@@ -78,7 +78,7 @@ def test_one_is_signed_out_and_recorded(phone: Client, desk: Client, alice: User
     assert "Signed out Safari on iOS." in page
     entry = AuditEntry.objects.get(action="user.signed_out")
     assert (entry.actor, entry.team_id) == (alice, None)
-    assert entry.data == {"user_agent": SAFARI, "address": "203.0.113.7"}
+    assert entry.told == {"user_agent": SAFARI, "address": "203.0.113.7"}
 
 
 def test_all_others_are_signed_out(phone: Client, desk: Client, alice: User, bob: User) -> None:

@@ -44,7 +44,7 @@ def test_roles_that_a_role_may_give(
         assert change_role(of(other, team), access=access, role=role).role == role
         entry = AuditEntry.objects.latest("id")
         assert (entry.action, entry.actor) == ("member.role_changed", acting)
-        assert entry.data == {"user": other.email, "before": target, "after": role}
+        assert entry.told == {"user": other.email, "before": target, "after": role}
     else:
         with pytest.raises(error):
             change_role(of(other, team), access=access, role=role)

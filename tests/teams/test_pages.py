@@ -159,7 +159,7 @@ def test_renaming_moves_the_address(client_for: ClientFor, adam: User) -> None:
     assert "Acme Two" in page
     audit = client.get("/t/acme-two/settings/audit").content.decode()
     assert "renamed the team from Acme to Acme Two." in audit
-    assert "<dt>Before, Address</dt><dd>acme</dd><dt>After, Name</dt><dd>Acme Two</dd>" in audit
+    assert "<dt>Name</dt><dd>Acme → Acme Two</dd><dt>Address</dt><dd>acme → acme-two</dd>" in audit
     assert "Saved." in page
     assert client.get("/")["Location"] == "/t/acme-two/"
 

@@ -89,7 +89,7 @@ def test_renaming_keeps_the_id_and_tells_both(alice: User, team: Team) -> None:
     stored = Team.objects.get(slug="acme-two")
     assert (stored.id, stored.name) == (before, "Acme Two")
     entry = AuditEntry.objects.latest("id")
-    assert entry.data == {
+    assert entry.told == {
         "before": {"name": "Acme", "slug": "acme"},
         "after": {"name": "Acme Two", "slug": "acme-two"},
     }

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from opencode_web.lib.compiled import CompiledQuery
+from opencode_web.lib.json import JsonObject
 from sessions.commands.marks import is_typed
 from sessions.events.parts import ToolPart
 from sessions.events.store import SessionGone, append, lock_session
 from sessions.events.types import PartUpdated, PermissionAsked
-from sessions.models import PermissionRequest, Session
+from sessions.models import PermissionRequest, Session, SessionInput
 from sessions.rules.in_force import session_setup
 from sessions.runner.calls.command_calls import was_asked_for
 from sessions.runner.calls.suspension import begun, may_begin, suspended
 from sessions.runner.log.deadlines import new_request
 from sessions.runner.log.lease import Lease
+from sessions.secrets import shown_patterns
+from teams.audit import AuditAction, record
 from tools.base import PermissionDenied, PermissionRejected
 from tools.context import PermissionAsk, Suspended
 from tools.permissions.rules import ASKS, Action, Subject, judge, source_of
@@ -82,6 +85,7 @@ def _settle(
 ) -> Verdict:
     session = lock_session(lease.session_id, token=lease.token)
     if action is Action.DENY:
+        _record_denial(session, part, ask, source)
         return Verdict(None, _denied(ask, source))
     request = _same_ask(session, part, ask)
     if _is_too_little(request, action):
@@ -125,6 +129,19 @@ def _denied(ask: PermissionAsk, source: str) -> PermissionDenied:
         f"Denied for {shown} ({ask.permission}) by {source}. "
         "Do not try to reach the same by other means."
     )
+
+
+def _record_denial(session: Session, part: ToolPart, ask: PermissionAsk, source: str) -> None:
+    prompts = session.inputs.filter(status=SessionInput.Status.PROMOTED).select_related("author")
+    prompt = prompts.order_by("-admitted_seq").first()
+    team, author = session.project.team, prompt.author if prompt else None
+    data: JsonObject = {
+        "call": part.callID,
+        "permission": ask.permission,
+        "patterns": shown_patterns(session.project_id, ask.patterns),
+        "rule": source,
+    }
+    record(AuditAction.PERMISSION_DENIED, actor=author, team=team, target=session, data=data)
 
 
 def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> PermissionRequest | None:

@@ -49,7 +49,7 @@ def test_an_admin_lists_hosts_for_the_team_and_fewer_for_a_project(
     project.refresh_from_db()
     assert "network" not in project.config
     entries = AuditEntry.objects.filter(action="config.changed").order_by("pk")
-    assert [(one.target_type, one.data["network"]) for one in entries] == [
+    assert [(one.target_type, one.data["after"]["network"]) for one in entries] == [
         (
             "team",
             {"policy": "allow-list", "hosts": ["pkg.test", "*.pkg.test", "github.com:22"]},

@@ -53,7 +53,14 @@ def test_rules_are_added_moved_changed_and_removed(
     change(browser, "remove-0")
     assert "permission" not in Team.objects.get(pk=team.pk).config
     entry = AuditEntry.objects.filter(action="config.changed").latest("pk")
-    assert (entry.actor, entry.data) == (adam, {"keys": ["permission"]})
+    assert (entry.actor, entry.data) == (
+        adam,
+        {
+            "keys": ["permission"],
+            "before": {"permission": {"edit": "ask"}},
+            "after": {"permission": None},
+        },
+    )
 
 
 def test_a_removed_rule_is_put_back_where_it_was(

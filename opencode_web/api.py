@@ -30,6 +30,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json_body import parse_json
 from opencode_web.outage import RETRY_AFTER_S, find_outage
 from sessions.api import (
+    budget_limits,
     budgets,
     catalog,
     checkouts,
@@ -118,6 +119,7 @@ for module in (
     schedules,
     services,
     usage,
+    budget_limits,
     budgets,
     v2.sessions,
     v2.messages,

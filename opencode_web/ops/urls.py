@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from opencode_web.ops import acts, addresses, catalog, folders, trail_views, views
+from opencode_web.ops import acts, addresses, budgets, catalog, folders, trail_views, views
 
 app_name = "ops"
 
@@ -16,6 +16,9 @@ urlpatterns: list[URLPattern] = [
     path("health/findings", views.findings, name="findings"),
     path("addresses", addresses.addresses, name="addresses"),
     path("addresses/close", addresses.address_close, name="address_close"),
+    path("budgets", budgets.budgets, name="budgets"),
+    path("budgets/<int:budget>/remove", budgets.remove, name="budget_remove"),
+    path("budgets/requests/<str:asked>", budgets.answer, name="budget_answer"),
     path("catalog", catalog.catalog, name="catalog"),
     path("audit", trail_views.audit, name="audit"),
     path("audit.csv", trail_views.audit_csv, name="audit_csv"),

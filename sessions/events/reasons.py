@@ -33,6 +33,13 @@ class TurnReason(Reason):
             "well, or say what to do differently."
         ),
     )
+    TURN_COST = (
+        "turn_cost",
+        gettext_noop(
+            "Stopped: this turn has cost {spent}, and the limit for one turn is {limit}. Send a "
+            "message to continue."
+        ),
+    )
     EQUAL_CALLS = (
         "equal_calls",
         gettext_noop(

@@ -90,7 +90,7 @@ PAGES = [
         (302, 302, 404, 404, 404, 302),
     ),
     Row(
-        "post", "t/<slug:team>/settings/budgets/limits", GOVERN, {**_BUDGET, "limit-whose": "team"}
+        "post", "t/<slug:team>/settings/budgets/limits", GOVERN, {**_BUDGET, "limit-whose": "each"}
     ),
     Row("post", "t/<slug:team>/settings/budgets/limits/<int:budget>/remove", GOVERN),
     Row("get", "t/<slug:team>/settings/budgets/ask", (200, 200, 200, 403, 404, 302)),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,8 @@ from teams.access import access_team
 from teams.actions.services import create_service
 from teams.actions.usage import rebuild_totals
 from teams.budgets import BudgetReached, Limit, Scope
-from teams.models import Budget, Period, Reservation, Role, Spend, Team, UsageEntry, User
+from teams.models import Budget, Period, Reservation, Role, Team, UsageEntry, User
+from teams.spending import spent_by_all
 from tests.factories import add_member, make_team, make_user
 from tests.sessions.factories import make_project, make_session, session_access
 from tests.sessions.runner.drains import stop
@@ -117,7 +118,8 @@ class Spending(RuleBasedStateMachine):
         robot = create_service(access, name="Robot", role=Role.MEMBER).user
         names = ((one, "a"), (one, "b"), (other, "c"))
         first, second, third = (
-            make_project(team, self.folder / f"{number}{name}", git=False) for team, name in names
+            make_project(team, self.folder / f"{number}{name}", name=name, git=False)
+            for team, name in names
         )
         self.alice = alice
         self.people = (alice, bob, alice, robot, alice, alice)
@@ -142,9 +144,9 @@ class Spending(RuleBasedStateMachine):
         )
         self.held = [Held(limit, team, frozenset(own)) for limit, team, own in kinds]
         self.limits: dict[int, Decimal] = {}
-        # The budget of the server counts what earlier examples have spent.
-        for model in (Budget, Reservation, UsageEntry, Spend):
-            model.objects.all().delete()
+        Budget.objects.all().delete()
+        # What earlier examples have spent counts as well.
+        self.spent_before = spent_by_all(Period.DAY)
         for which, amount in enumerate(limits):
             if amount is not None:
                 self._put(which, amount)
@@ -216,7 +218,8 @@ class Spending(RuleBasedStateMachine):
     def _put(self, which: int, amount: Decimal) -> None:
         held = self.held[which]
         if held.team is None:
-            put_instance_limit(self.operator, held.limit, amount=amount)
+            most = self.spent_before.quantize(Decimal("0.01"), ROUND_FLOOR) + amount
+            put_instance_limit(self.operator, held.limit, amount=most)
         else:
             put_limit(access_team(self.alice, held.team.slug), held.limit, amount=amount)
         self.limits[which] = amount

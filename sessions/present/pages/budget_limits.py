@@ -13,7 +13,7 @@ from opencode_web.lib.templatetags.ui import money
 from sessions.present.pages.budget_notices import project_names, whose_text
 from teams.access import TeamAccess
 from teams.all_budgets import load_instance_standings, standings_for
-from teams.budgets import OF_PEOPLE, Scope, Standing, is_monthly
+from teams.budgets import OF_PEOPLE, Scope, Standing, is_monthly, load_standings
 from teams.forecast import Forecast, forecast
 from teams.models import Budget, Period
 
@@ -54,6 +54,20 @@ def pace_text(found: Forecast | None) -> str:
 def pace_of(standing: Standing | None) -> str:
     """Returns: the same for how far a budget is."""
     return pace_text(forecast(standing)) if standing is not None else ""
+
+
+def load_paces(access: TeamAccess) -> list[str]:
+    """Returns: what is forecast of the budgets of the team and of the person, with whose they are.
+
+    No query where the team has none.
+    """
+    standings = load_standings(access.team, access.user.pk)
+    told = [(one, pace_of(one)) for one in standings if one.scope != Scope.INSTANCE]
+    return [
+        f"{whose_text(one.scope)} · {one.period.label} · {money(one.limit)}: {pace}"
+        for one, pace in told
+        if pace
+    ]
 
 
 def load_limits(

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from opencode_web.lib.errors import NotFound
 from teams.access import TeamAccess
-from teams.all_budgets import load_all_standings
 from teams.budgets import WARN_PERCENT
+from teams.budgets.all_standings import load_all_standings
 from teams.models import BudgetNotice, Period
 
 REACHED_PERCENT = 100

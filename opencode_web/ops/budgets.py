@@ -16,11 +16,11 @@ from sessions.actions.budget_limits import (
     put_instance_limit,
     remove_instance_limit,
 )
-from sessions.present.pages.budget_limits import load_instance_limits
-from sessions.present.pages.budget_notices import load_instance_warnings
-from sessions.present.pages.budget_requests import load_instance_waiting
+from sessions.present.pages.budgets.limits import load_instance_limits
+from sessions.present.pages.budgets.notices import load_instance_warnings
+from sessions.present.pages.budgets.requests import load_instance_waiting
 from teams.budget_form import AnswerForm, LimitForm
-from teams.budget_requests import access_instance_request
+from teams.budgets.requests import access_instance_request
 from teams.http import UserRequest, attempt, client_ip, done
 
 

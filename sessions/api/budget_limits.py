@@ -19,19 +19,19 @@ from sessions.actions.budget_limits import (
 )
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
-from sessions.present.pages.budget_limits import LimitLine, load_instance_limits, load_limits
-from sessions.present.pages.budgets import budgets_of
+from sessions.present.pages.budgets.limits import LimitLine, load_instance_limits, load_limits
+from sessions.present.pages.budgets.page import budgets_of
 from sessions.wire import to_ms
 from teams.access import TeamAccess, is_operator
 from teams.actions.budget_requests import MAX_TEXT, ask_for_more
 from teams.budget_form import MAX_AMOUNT
-from teams.budget_requests import (
+from teams.budgets import Limit, Scope
+from teams.budgets.requests import (
     access_request,
     current_requests,
     instance_requests,
     waiting_requests,
 )
-from teams.budgets import Limit, Scope
 from teams.http import client_ip
 from teams.models import Budget, BudgetRequest, Period, Role
 from teams.models import Scope as TokenScope

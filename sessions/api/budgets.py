@@ -12,7 +12,7 @@ from sessions.actions.budgets import set_budgets
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
 from sessions.config.cost_limit import team_session_cost
-from sessions.present.pages.budgets import BudgetLine, budgets_of, load_budgets, people_of
+from sessions.present.pages.budgets.page import BudgetLine, budgets_of, load_budgets, people_of
 from sessions.wire import to_ms
 from teams.access import TeamAccess
 from teams.budget_form import MAX_AMOUNT

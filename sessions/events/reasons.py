@@ -20,7 +20,7 @@ from providers.reasons import ProviderReason
 from sessions.events.checkout_reasons import CheckoutReason
 from sessions.events.messages import MessageError
 from sessions.models import Session
-from teams.budget_reasons import BudgetReason
+from teams.budgets.reasons import BudgetReason
 
 
 class TurnReason(Reason):

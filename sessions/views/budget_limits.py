@@ -11,15 +11,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 from opencode_web.lib.errors import Invalid
 from sessions.actions.budget_limits import answer_request, put_limit, remove_limit
 from sessions.models import Session
-from sessions.present.pages.budget_requests import load_askable, load_own
-from sessions.present.pages.budgets import budgets_url, people_of
+from sessions.present.pages.budgets.page import budgets_url, people_of
+from sessions.present.pages.budgets.requests import load_askable, load_own
 from sessions.present.place import Place
 from sessions.views.budgets import budgets_page, limit_form
 from sessions.views.requests import project_of, session_of
 from teams.access import require_role
 from teams.actions.budget_requests import ask_for_more, put_away_answer
 from teams.budget_form import AnswerForm, MoreForm
-from teams.budget_requests import access_request
+from teams.budgets.requests import access_request
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
 

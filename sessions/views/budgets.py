@@ -10,9 +10,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from sessions.actions.budgets import set_budgets
 from sessions.config.cost_limit import team_session_cost
 from sessions.models import Project
-from sessions.present.pages.budget_notices import BudgetWarning, load_warnings
-from sessions.present.pages.budget_requests import load_own, load_waiting
-from sessions.present.pages.budgets import budgets_of, budgets_url, load_budgets, people_of
+from sessions.present.pages.budgets.notices import BudgetWarning, load_warnings
+from sessions.present.pages.budgets.page import budgets_of, budgets_url, load_budgets, people_of
+from sessions.present.pages.budgets.requests import load_own, load_waiting
 from teams.access import TeamAccess, require_role
 from teams.actions.budgets import put_away_notice
 from teams.budget_form import BudgetForm, LimitForm

@@ -13,8 +13,8 @@ from sessions.models import Project, Session
 from sessions.present.conversation.waiting import Inbox, load_inbox
 from sessions.present.frame.composer import Draft, start_composer
 from sessions.present.frame.rail import Group, Rail, load_rail
-from sessions.present.pages.budget_requests import load_own, load_waiting
-from sessions.present.pages.budgets import with_funds
+from sessions.present.pages.budgets.page import with_funds
+from sessions.present.pages.budgets.requests import load_own, load_waiting
 from sessions.present.projects import ProjectLine, build_line
 from sessions.secrets import project_redactors
 from sessions.views.budgets import warning_context

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.csv_text import csv_download, to_csv
 from opencode_web.lib.errors import Invalid
-from sessions.present.pages.budget_limits import load_paces
+from sessions.present.pages.budgets.limits import load_paces
 from sessions.present.pages.usage import load_names, load_usage
 from sessions.views.budgets import warning_context
 from teams.http import TeamRequest, team_view

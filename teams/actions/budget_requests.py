@@ -13,8 +13,8 @@ from opencode_web.lib.json import JsonObject
 from teams.access import TeamAccess, has_role, is_operator, require_role
 from teams.actions.budgets import lock_teams, note_change
 from teams.audit import AuditAction, record
-from teams.budget_requests import askable
 from teams.budgets import Scope
+from teams.budgets.requests import askable
 from teams.models import Budget, BudgetRequest, Membership, Period, Role, Team, User
 
 Status = BudgetRequest.Status

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from opencode_web.lib.compiled import CompiledInsert
 from opencode_web.lib.db import lock_table_until_commit
+from teams.budgets.spending import GONE, spend_key
 from teams.models import Basis, Period, Spend, Team, UsageEntry
-from teams.spending import GONE, spend_key
 
 _UNIT = Decimal(1).scaleb(-10)
 _ENTRIES = CompiledInsert(UsageEntry)

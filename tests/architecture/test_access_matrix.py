@@ -153,7 +153,6 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         # Of none of them: whose own it is may end it, as its tests show.
         "token_id": "tok_missing",
         "directory": quote(project.directory),
-        "notice": str(_make_notice(project).pk),
         **_make_budget(alice, project),
         **make_automation(alice, project),
     }
@@ -183,7 +182,9 @@ def _make_budget(alice: User, project: Project) -> dict[str, str]:
         reason="To go on",
     )
     budget_id = str(budget.pk)
-    return {"budget": budget_id, "budget_id": budget_id, "asked": asked.pk, "ask_id": asked.pk}
+    notice = str(_make_notice(project).pk)
+    ids = {"notice": notice, "budget": budget_id}
+    return {**ids, "budget_id": budget_id, "asked": asked.pk, "ask_id": asked.pk}
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from teams.actions.services import create_service
 from teams.actions.teams import delete_team
 from teams.budget_notices import instance_notices, notices_of
 from teams.budgets import BudgetReached, Limit, Scope, Standing, load_standings, require_funds
-from teams.forecast import forecast
+from teams.budgets.forecast import forecast
 from teams.models import AuditEntry, Budget, Period, Reservation, Role, Team, User
 from tests.factories import make_team, make_usage, make_user
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from teams.actions.usage import WrongTotal, rebuild_totals, remove_usage
 from teams.budgets import next_month
+from teams.budgets.spending import spent_this_month
 from teams.models import Spend, Team, UsageEntry, User
-from teams.spending import spent_this_month
 from tests.factories import make_usage
 from tests.races import race
 

@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from teams.budgets.spending import spent_this_month
 from teams.models import Team, User
-from teams.spending import spent_this_month
 from tests.factories import make_team, make_usage
 
 pytestmark = pytest.mark.django_db

@@ -38,8 +38,8 @@ from teams.access import access_team
 from teams.actions.services import create_service
 from teams.actions.usage import rebuild_totals
 from teams.budgets import BudgetReached, Limit, Scope
+from teams.budgets.spending import spent_by_all
 from teams.models import Budget, Period, Reservation, Role, Team, UsageEntry, User
-from teams.spending import spent_by_all
 from tests.factories import add_member, make_team, make_user
 from tests.sessions.factories import make_project, make_session, session_access
 from tests.sessions.runner.drains import stop

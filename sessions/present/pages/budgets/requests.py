@@ -11,16 +11,16 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.templatetags.ui import money
-from sessions.present.pages.budget_notices import project_names, whose_text
+from sessions.present.pages.budgets.notices import project_names, whose_text
 from teams.access import TeamAccess
-from teams.budget_requests import (
+from teams.budgets import OF_PEOPLE, Scope, Standing
+from teams.budgets.requests import (
     askable,
     current_requests,
     instance_requests,
     own_requests,
     waiting_requests,
 )
-from teams.budgets import OF_PEOPLE, Scope, Standing
 from teams.models import BudgetRequest, Period, User
 
 Status = BudgetRequest.Status

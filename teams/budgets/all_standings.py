@@ -7,9 +7,9 @@ from decimal import Decimal
 
 from django.db.models import QuerySet
 
-from teams.budgets import OF_PEOPLE, Scope, Standing, granted
+from teams.budgets.spending import spend_key, spent_by_all
+from teams.budgets.standings import OF_PEOPLE, Scope, Standing, granted
 from teams.models import Budget, Membership, Period, Spend
-from teams.spending import spend_key, spent_by_all
 
 # A budget, the id of the person for whom it counts here, and how far it is.
 Held = tuple[Budget, int | None, Standing]

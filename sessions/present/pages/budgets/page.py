@@ -14,10 +14,9 @@ from django.utils.translation import gettext as _
 from sessions.config.cost_limit import server_session_cost, team_session_cost
 from sessions.models import Session, WaitsFor
 from sessions.present.frame.composer import Composer, Reason
-from sessions.present.pages.budget_limits import LimitLine, load_limits, pace_of
-from sessions.present.pages.budget_notices import share_text
+from sessions.present.pages.budgets.limits import LimitLine, load_limits, pace_of
+from sessions.present.pages.budgets.notices import share_text
 from teams.access import TeamAccess
-from teams.all_budgets import standings_for
 from teams.budget_form import BudgetForm
 from teams.budgets import (
     Scope,
@@ -29,8 +28,9 @@ from teams.budgets import (
     reached,
     why_not,
 )
+from teams.budgets.all_standings import standings_for
+from teams.budgets.spending import spent_this_month
 from teams.models import Budget, Membership, Team
-from teams.spending import spent_this_month
 
 
 @dataclass(frozen=True)

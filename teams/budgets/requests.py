@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 
 from opencode_web.lib.errors import NotFound
 from teams.access import TeamAccess, is_operator
-from teams.budgets import Scope, Standing, hard, load_standings
+from teams.budgets.standings import Scope, Standing, hard, load_standings
 from teams.models import BudgetRequest, Period, User
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from django.utils import timezone
 
-from teams.budgets import Standing
+from teams.budgets.standings import Standing
 
 # Less of a period says nothing about the rest of it: three days of a month, 2.4 hours of a day.
 _LEAST_SHARE = Decimal("0.1")

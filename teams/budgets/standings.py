@@ -11,9 +11,9 @@ from django.db.models import Q, QuerySet
 
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.reasons import Cause
-from teams.budget_reasons import BudgetReason
+from teams.budgets.reasons import BudgetReason
+from teams.budgets.spending import spend_key, spent_at, spent_by_all
 from teams.models import Budget, BudgetRequest, Period, Reservation, Team, User
-from teams.spending import spend_key, spent_at, spent_by_all
 
 # From this share on people are warned. Units: percent.
 WARN_PERCENT = 80

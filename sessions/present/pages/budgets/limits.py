@@ -10,11 +10,11 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.templatetags.ui import money
-from sessions.present.pages.budget_notices import project_names, whose_text
+from sessions.present.pages.budgets.notices import project_names, whose_text
 from teams.access import TeamAccess
-from teams.all_budgets import load_instance_standings, standings_for
 from teams.budgets import OF_PEOPLE, Scope, Standing, is_monthly, load_standings
-from teams.forecast import Forecast, forecast
+from teams.budgets.all_standings import load_instance_standings, standings_for
+from teams.budgets.forecast import Forecast, forecast
 from teams.models import Budget, Period
 
 

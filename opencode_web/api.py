@@ -33,6 +33,7 @@ from opencode_web.lib.json_body import parse_json
 from opencode_web.outage import RETRY_AFTER_S, find_outage
 from sessions.api import (
     audit,
+    budget_limits,
     budgets,
     catalog,
     checkouts,
@@ -121,6 +122,7 @@ for module in (
     schedules,
     services,
     usage,
+    budget_limits,
     budgets,
     audit,
     v2.sessions,

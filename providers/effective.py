@@ -8,6 +8,7 @@ from dataclasses import replace
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.account_settings import account_settings, kind_settings
 from providers.accounts import NO_ACCOUNTS, Accounts, accounts_at, accounts_by_provider
+from providers.allowed_models import allow_lists, only_allowed
 from providers.catalog import (
     COMPATIBLE_NPM,
     SCRIPTED_NPM,
@@ -56,15 +57,14 @@ def effective_providers(
     config = team.config if config is None else config
     blocks = parse_blocks(config)
     rows = accounts_by_provider(team, user, configured=blocks)
-    found = [
-        provider
-        for key in rows.keys() | blocks.keys()
-        if (
-            provider := build_provider(
-                key, accounts=rows.get(key, NO_ACCOUNTS), block=blocks.get(key), config=config
-            )
+    lists = allow_lists(team, config)
+    built = (
+        build_provider(
+            key, accounts=rows.get(key, NO_ACCOUNTS), block=blocks.get(key), config=config
         )
-    ]
+        for key in rows.keys() | blocks.keys()
+    )
+    found = [provider for one in built if (provider := only_allowed(one, lists))]
     return {one.id: one for one in sorted(found, key=lambda one: (one.name.lower(), one.id))}
 
 
@@ -74,7 +74,8 @@ def effective_provider(
     """Returns: one of `effective_providers`, at a fraction of the cost of all."""
     block = parse_blocks(config).get(provider_id)
     accounts = accounts_at(team, user, provider_id, is_configured=block is not None)
-    return build_provider(provider_id, accounts=accounts, block=block, config=config)
+    provider = build_provider(provider_id, accounts=accounts, block=block, config=config)
+    return only_allowed(provider, allow_lists(team, config))
 
 
 def build_provider(

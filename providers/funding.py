@@ -61,9 +61,10 @@ def fund(
     *,
     call_id: str,
     user_id: int | None,
+    project_id: str = "",
     prompt_id: str = "",
 ) -> FundedRequest:
-    """Set apart what a call may cost at most. No query where the team has no budget.
+    """Set apart what a call may cost at most. No query where no budget holds.
 
     What a person pays, or the instance for itself (`team` is None), is held to no budget.
 
@@ -83,6 +84,7 @@ def fund(
             id=call_id,
             team=team,
             user_id=user_id,
+            project=project_id,
             provider=ref.provider_id,
             model=ref.model_id,
             prompt=prompt_id,

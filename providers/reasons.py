@@ -75,6 +75,13 @@ class ProviderReason(Reason):
             "it on under Team settings → Models."
         ),
     )
+    NOT_ALLOWED = (
+        "model_not_allowed",
+        gettext_noop(
+            "{model} is not among the allowed models. Choose another model. An admin can change "
+            "the list, limits.models, in the settings."
+        ),
+    )
     UNPRICED = (
         "unpriced",
         gettext_noop(

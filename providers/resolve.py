@@ -14,6 +14,7 @@ from providers.account_model import AccountModel
 from providers.account_settings import labels_of
 from providers.accounts import accounts_at
 from providers.addresses import check_base_url
+from providers.allowed_models import allow_lists, is_allowed
 from providers.catalog import COMPATIBLE_NPM, Model, Provider
 from providers.config import OptionsConfig, is_switched_off, parse_blocks
 from providers.credentials import Picked, pick_credential
@@ -50,7 +51,7 @@ def resolve_model(
     """Find a model, and the credential that it is called with when `user` prompts.
 
     Raises: NotFound with suggestions when there is no such model; Invalid when the model is
-    switched off, lacks a key or an address, or the variant is unknown.
+    switched off or not allowed, lacks a key or an address, or the variant is unknown.
     """
     config = team.config if config is None else config
     block = parse_blocks(config).get(ref.provider_id)
@@ -60,6 +61,8 @@ def resolve_model(
     if provider is None or model is None:
         _refuse_switched_off(ref, accounts.team, config)
         raise _not_found(ref, effective_providers(team, config, user=user))
+    if not is_allowed(allow_lists(team, config), f"{ref.provider_id}/{ref.model_id}"):
+        raise Invalid(Cause(ProviderReason.NOT_ALLOWED, {"model": model.name}))
     row = provider.account
     picked = pick_credential(row)
     if not picked and needs_key(model.npm):

@@ -8,6 +8,7 @@ from opencode_web.lib.url_names import NameConverter
 from sessions.views import (
     attachments,
     board,
+    budget_limits,
     budgets,
     call_lines,
     checkouts,
@@ -230,6 +231,23 @@ urlpatterns = [
     path("t/<slug:team>/usage", usage.usage, name="usage"),
     path("t/<slug:team>/usage.csv", usage.usage_csv, name="usage_csv"),
     path("t/<slug:team>/settings/budgets", budgets.budgets, name="budgets"),
+    path("t/<slug:team>/settings/budgets/limits", budget_limits.add, name="budget_add"),
+    path(
+        "t/<slug:team>/settings/budgets/limits/<int:budget>/remove",
+        budget_limits.remove,
+        name="budget_remove",
+    ),
+    path("t/<slug:team>/settings/budgets/ask", budget_limits.ask, name="budget_ask"),
+    path(
+        "t/<slug:team>/settings/budgets/requests/<str:asked>",
+        budget_limits.answer,
+        name="budget_answer",
+    ),
+    path(
+        "t/<slug:team>/settings/budgets/requests/<str:asked>/away",
+        budget_limits.answer_away,
+        name="budget_answer_away",
+    ),
     path(
         "t/<slug:team>/settings/budgets/notices/<int:notice>/away",
         budgets.notice_away,

@@ -27,6 +27,8 @@ class AuditAction(StrEnum):
     TEAM_DELETED = "team.deleted"
     TEAM_TRANSFERRED = "team.transferred"
     BUDGETS_CHANGED = "budgets.changed"
+    BUDGET_REQUESTED = "budget.requested"
+    BUDGET_REQUEST_ANSWERED = "budget.request_answered"
     CONFIG_CHANGED = "config.changed"
     MEMBER_JOINED = "member.joined"
     MEMBER_ROLE_CHANGED = "member.role_changed"

@@ -22,6 +22,9 @@ SENTENCES: dict[str, Promise] = {
     Did.TEAM_DELETED: gettext_lazy("{who} deleted the team {name}."),
     Did.TEAM_TRANSFERRED: gettext_lazy("{who} made {to} the owner of the team."),
     Did.BUDGETS_CHANGED: gettext_lazy("{who} changed the budgets."),
+    Did.BUDGET_REQUESTED: gettext_lazy("{who} asked for {amount} USD more of a budget."),
+    Did.BUDGET_REQUEST_ANSWERED: gettext_lazy(
+        "{who} answered a request for {amount} USD more of a budget."),
     Did.CONFIG_CHANGED: gettext_lazy("{who} changed the settings of {it}."),
     Did.MEMBER_JOINED: gettext_lazy("{user} joined the team as {role}."),
     Did.MEMBER_ROLE_CHANGED: gettext_lazy(

@@ -9,7 +9,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from teams.models import Budget, Membership
+from teams.budgets import Limit, Scope
+from teams.models import Budget, Membership, Period
 
 MAX_AMOUNT = Decimal("9999999.99")
 _MEMBER = "member_{}"
@@ -108,3 +109,100 @@ class BudgetForm(forms.Form):
         members = {user_id: data[name] for name, user_id in self._users.items()}
         shared = {name: data[name] for name in ("team", "each", "session", "allows_unpriced")}
         return {**shared, "members": members}
+
+
+# Whose a budget of the form is: "team", "each", "service", "member:<id>" or "project:<id>".
+_WHOSE = (Scope.TEAM, Scope.EACH, Scope.SERVICE)
+
+
+class LimitForm(forms.Form):
+    """One budget: whose, for how long, and whether it stops calls. Units: USD."""
+
+    whose = forms.ChoiceField(label=gettext_lazy("Budget for"))
+    period = forms.ChoiceField(
+        label=gettext_lazy("Period"), choices=Period.choices, initial=Period.DAY
+    )
+    kind = forms.ChoiceField(
+        label=gettext_lazy("When reached"),
+        choices=[
+            ("hard", gettext_lazy("Refuse model calls (hard)")),
+            ("soft", gettext_lazy("Only notify (soft)")),
+        ],
+    )
+    amount = _amount(label=gettext_lazy("Amount"), help_text=gettext_lazy("In US dollars."))
+
+    def __init__(
+        self,
+        data: QueryDict | None = None,
+        *,
+        members: Sequence[Membership] = (),
+        projects: Iterable[tuple[str, str]] = (),
+        of_instance: bool = False,
+    ) -> None:
+        super().__init__(data, prefix="limit")
+        self.fields["amount"].required = True
+        field = self.fields["whose"]
+        assert isinstance(field, forms.ChoiceField)
+        if of_instance:
+            del self.fields["whose"]
+            return
+        field.choices = [
+            *((one.value, one.label) for one in _WHOSE),
+            (_("Projects"), [(f"project:{key}", name) for key, name in projects]),
+            (
+                _("Members"),
+                [(f"member:{row.user_id}", row.user.display_name) for row in members],
+            ),
+        ]
+
+    def to_limit(self) -> Limit:
+        """Returns: which budget a valid form names."""
+        data = self.cleaned_data
+        kind, _colon, key = data.get("whose", Scope.INSTANCE.value).partition(":")
+        return Limit(
+            scope=Scope(kind),
+            period=Period(data["period"]),
+            is_soft=data["kind"] == "soft",
+            user_id=int(key) if kind == Scope.MEMBER else None,
+            project=key if kind == Scope.PROJECT else "",
+        )
+
+
+class MoreForm(forms.Form):
+    """How much more of a budget somebody asks for, and why. Units: USD."""
+
+    budget = forms.TypedChoiceField(label=gettext_lazy("Budget"), coerce=int)
+    amount = _amount(
+        label=gettext_lazy("Additional amount"),
+        help_text=gettext_lazy("In US dollars, until the budget resets."),
+    )
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"), max_length=500, widget=forms.Textarea(attrs={"rows": 3})
+    )
+
+    def __init__(self, budgets: Iterable[tuple[int, str]], data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        self.fields["amount"].required = True
+        field = self.fields["budget"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = list(budgets)
+
+
+class AnswerForm(forms.Form):
+    """What an admin grants, with a word to the asker. Units: USD."""
+
+    amount = _amount(label=gettext_lazy("Amount"))
+    answer = forms.CharField(label=gettext_lazy("Answer"), max_length=500, required=False)
+    act = forms.ChoiceField(choices=[("grant", ""), ("deny", "")])
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if data.get("act") == "grant" and data.get("amount") is None:
+            self.add_error("amount", _("Enter an amount."))
+        return data
+
+    @property
+    def grant(self) -> Decimal | None:
+        """What a valid form grants; None denies."""
+        data = self.cleaned_data
+        return data["amount"] if data["act"] == "grant" else None

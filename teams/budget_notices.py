@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from decimal import Decimal
-
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.errors import NotFound
 from teams.access import TeamAccess
-from teams.budgets import WARN_PERCENT, Standing, month_start
-from teams.models import Budget, BudgetNotice, Membership, MonthlySpend
+from teams.budgets import WARN_PERCENT
+from teams.budgets.all_standings import load_all_standings
+from teams.models import BudgetNotice, Period
 
 REACHED_PERCENT = 100
-# The id of a team, and for the budget of one member that of the member.
-Whose = tuple[str, int | None]
 
 
 def notices_of(access: TeamAccess) -> QuerySet[BudgetNotice]:
-    """Returns: this month's that the person may see, the newest first.
+    """Returns: those of the periods that are now and that the person may see, the newest first.
 
     Who sees what others spend sees those of all; others that of their own budget.
     """
-    rows = BudgetNotice.objects.filter(team=access.team, month=month_start().date())
+    rows = BudgetNotice.objects.filter(_is_current(), team=access.team)
     if not access.sees_spending:
         rows = rows.filter(user=access.user)
     return rows.select_related("user").order_by("-time", "-pk")
@@ -36,69 +32,63 @@ def unread_notices(access: TeamAccess) -> list[BudgetNotice]:
     """
     if not access.team.has_budgets:
         return []
-    newest: dict[int | None, BudgetNotice] = {}
+    newest: dict[tuple[object, ...], BudgetNotice] = {}
     for notice in notices_of(access).exclude(put_away_by=access.user):
-        newest.setdefault(notice.user_id, notice)
+        newest.setdefault(_whose(notice), notice)
     return list(newest.values())
 
 
 def access_notice(access: TeamAccess, notice_id: int) -> BudgetNotice:
-    """Raises: NotFound for one that the person may not see, or of another month."""
+    """Raises: NotFound for one that the person may not see, or of another period."""
     notice = notices_of(access).filter(pk=notice_id).first()
     if notice is None:
         raise NotFound("Warning")
     return notice
 
 
+def instance_notices() -> QuerySet[BudgetNotice]:
+    """Returns: those of the budgets of the whole server, of the periods that are now."""
+    return BudgetNotice.objects.filter(_is_current(), team=None).order_by("-time", "-pk")
+
+
 def find_passed() -> list[BudgetNotice]:
-    """Returns: what has passed a threshold this month and is not noted yet, of all teams; unsaved.
+    """Returns: what has passed a threshold in its period and is not noted yet, of all teams and of
+    the server; unsaved.
 
-    A budget of nothing is none that somebody comes near to. Four queries.
+    A budget of nothing is none that somebody comes near to. Seven queries.
     """
-    limits = dict(_limits())
-    teams = {team_id for team_id, _ in limits}
-    month, now = month_start(), timezone.now()
-    noted = set(
-        BudgetNotice.objects.filter(team__in=teams, month=month.date()).values_list(
-            "team_id", "user_id", "threshold"
+    now, found = timezone.now(), []
+    noted = {_identity(row) for row in BudgetNotice.objects.filter(_is_current())}
+    for budget, user_id, standing in load_all_standings():
+        threshold = REACHED_PERCENT if standing.is_reached else WARN_PERCENT
+        is_due = standing.is_reached or (standing.is_near and not standing.is_soft)
+        row = BudgetNotice(
+            team_id=budget.team_id,
+            user_id=user_id,
+            project=budget.project,
+            period=budget.period,
+            is_soft=budget.is_soft,
+            start=standing.period.first_day(now),
+            threshold=threshold,
+            spent=standing.spent,
+            limit=standing.limit,
+            time=now,
         )
-    )
-    spent = _spent(teams)
-    passed = []
-    for (team_id, user_id), limit in limits.items():
-        one = Standing(user_id is None, limit, spent.get((team_id, user_id), Decimal(0)))
-        threshold = REACHED_PERCENT if one.is_reached else WARN_PERCENT
-        if limit and one.is_near and (team_id, user_id, threshold) not in noted:
-            passed.append(
-                BudgetNotice(
-                    team_id=team_id,
-                    user_id=user_id,
-                    month=month.date(),
-                    threshold=threshold,
-                    spent=one.spent,
-                    limit=limit,
-                    time=now,
-                )
-            )
-    return passed
+        if standing.limit and is_due and _identity(row) not in noted:
+            found.append(row)
+    return found
 
 
-def _limits() -> Iterator[tuple[Whose, Decimal]]:
-    """Yield what holds for whom, that of each member before those of single ones."""
-    rows = list(Budget.objects.all())
-    each = {one.team_id: one.amount for one in rows if one.scope == Budget.Scope.EACH}
-    people = Membership.objects.filter(team__in={one.team_id for one in rows})
-    members = set(people.values_list("team_id", "user_id"))
-    for team_id, user_id in members:
-        if team_id in each:
-            yield (team_id, user_id), each[team_id]
-    for one in rows:
-        whose = (one.team_id, one.user_id)
-        if one.scope == Budget.Scope.TEAM or whose in members:
-            yield whose, one.amount
+def _is_current() -> Q:
+    found = Q()
+    for period in Period:
+        found |= Q(period=period, start=period.first_day())
+    return found
 
 
-def _spent(teams: set[str]) -> dict[Whose, Decimal]:
-    """Returns: USD of this month, of each person and below None of all together."""
-    rows = MonthlySpend.objects.filter(team__in=teams, month=month_start().date())
-    return {(row.team_id, row.user_id): row.cost for row in rows}
+def _identity(row: BudgetNotice) -> tuple[object, ...]:
+    return (*_whose(row), row.start, row.threshold)
+
+
+def _whose(row: BudgetNotice) -> tuple[object, ...]:
+    return (row.team_id, row.user_id, row.project, row.period, row.is_soft)

@@ -13,7 +13,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from teams.access import TeamAccess, has_role
-from teams.budgets import spent_this_month
+from teams.budgets.spending import spent_this_month
 from teams.models import Membership, Role
 
 

@@ -2,7 +2,16 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from opencode_web.ops import acts, addresses, catalog, emergency, folders, trail_views, views
+from opencode_web.ops import (
+    acts,
+    addresses,
+    budgets,
+    catalog,
+    emergency,
+    folders,
+    trail_views,
+    views,
+)
 
 app_name = "ops"
 
@@ -18,6 +27,9 @@ urlpatterns: list[URLPattern] = [
     path("addresses/close", addresses.address_close, name="address_close"),
     path("emergency", emergency.emergency, name="emergency"),
     path("emergency/<int:member>/end", emergency.emergency_end, name="emergency_end"),
+    path("budgets", budgets.budgets, name="budgets"),
+    path("budgets/<int:budget>/remove", budgets.remove, name="budget_remove"),
+    path("budgets/requests/<str:asked>", budgets.answer, name="budget_answer"),
     path("catalog", catalog.catalog, name="catalog"),
     path("audit", trail_views.audit, name="audit"),
     path("audit.csv", trail_views.audit_csv, name="audit_csv"),

@@ -59,7 +59,8 @@ def require_open(session: Session) -> None:
 def require_admission(session: Session, author_id: int | None) -> None:
     """Must be called with the session locked: it may be archived at this moment.
 
-    Raises: Conflict as `require_open`; BudgetReached when the team or the author has nothing left.
+    Raises: Conflict as `require_open`; BudgetReached when a budget that holds for it
+    has nothing left.
     """
     require_open(session)
-    require_funds(session.project.team, author_id)
+    require_funds(session.project.team, author_id, session.project_id)

@@ -6,11 +6,10 @@ from decimal import Decimal
 from django.db import transaction
 
 from opencode_web.lib.json import JsonObject
+from sessions.actions.budget_limits import wake_waiting
 from sessions.actions.settings import apply_patch
 from sessions.config.cost_limit import team_session_cost
 from sessions.config.model import parse_settings
-from sessions.models import Session, WaitsFor
-from sessions.wake import wake
 from teams.access import TeamAccess, require_role
 from teams.actions.budgets import change_budgets
 from teams.audit import AuditAction, record
@@ -37,9 +36,7 @@ def set_budgets(
         access, team=team, each=each, members=members, allows_unpriced=allows_unpriced, ip=ip
     )
     if changed:
-        waiting = Session.objects.filter(project__team=access.team, waits_for=WaitsFor.FUNDS)
-        for row in waiting.select_related("project"):
-            wake(row.pk, row.project)
+        wake_waiting(access.team)
     return changed or limited
 
 

@@ -25,7 +25,7 @@ from sessions.models import Project, State, TokenDefault
 from sessions.wake import wake_clone, wake_removal
 from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
-from teams.models import Role
+from teams.models import Budget, Role
 
 MAX_NAME_CHARS = 120
 WAITING = "Waiting for a worker"
@@ -176,6 +176,8 @@ def delete_project(access: ProjectAccess) -> None:
     _audit(AuditAction.PROJECT_DELETED, access.team, project, data)
     if project.source != Project.Source.FOLDER or project.checkouts.exists():
         wake_removal(project)
+    # They have no reference to the project: their app is below this one.
+    Budget.objects.filter(project=project.pk).delete()
     Project.objects.get(pk=project.pk).delete()
 
 

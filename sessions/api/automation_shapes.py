@@ -229,6 +229,55 @@ class AuditHead(Shape):
     public_keys: list[str]
 
 
+class BudgetForecast(Shape):
+    """A straight line over the period. `runsOut`: when it is spent, if before its end. USD."""
+
+    total: float
+    runsOut: int | SkipJsonSchema[None] = None
+
+
+class BudgetLimit(Shape):
+    """One budget; without `spent` it counts for each of several people. Units: USD.
+
+    `granted` is what was added to `limit` until it resets, at `until` in milliseconds.
+    """
+
+    id: int
+    scope: str
+    userID: int | SkipJsonSchema[None] = None
+    projectID: str | SkipJsonSchema[None] = None
+    period: str
+    since: str
+    until: int
+    timeZone: str
+    soft: bool
+    limit: float
+    granted: float | SkipJsonSchema[None] = None
+    spent: float | SkipJsonSchema[None] = None
+    left: float | SkipJsonSchema[None] = None
+    percent: int | SkipJsonSchema[None] = None
+    reached: bool | SkipJsonSchema[None] = None
+    forecast: BudgetForecast | SkipJsonSchema[None] = None
+
+
+class BudgetAsked(Shape):
+    """A request for more of a budget. `status`: pending, granted or denied. Units: USD."""
+
+    id: str
+    budgetID: int
+    scope: str
+    period: str
+    userID: int
+    name: str
+    amount: float
+    reason: str
+    time: int
+    status: str
+    granted: float
+    answer: str
+    answeredBy: str | SkipJsonSchema[None] = None
+
+
 ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/service-account"): list[ServiceAccount],
     ("post", "/service-account"): ServiceAccount,
@@ -250,6 +299,12 @@ ANSWERS: dict[tuple[str, str], Any] = {  # types and generic aliases
     ("get", "/audit/head"): AuditHead,
     ("get", "/budget"): Budgets,
     ("put", "/budget"): Budgets,
+    ("get", "/budget/limits"): list[BudgetLimit],
+    ("put", "/budget/limits"): list[BudgetLimit],
+    ("delete", "/budget/limits/{budget_id}"): bool,
+    ("get", "/budget/requests"): list[BudgetAsked],
+    ("post", "/budget/requests"): BudgetAsked,
+    ("post", "/budget/requests/{ask_id}"): BudgetAsked,
     ("get", "/webhook"): list[Webhook],
     ("post", "/webhook"): WebhookWithSecret,
     ("get", "/webhook/{webhook_id}"): Webhook,

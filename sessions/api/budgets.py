@@ -12,13 +12,13 @@ from sessions.actions.budgets import set_budgets
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
 from sessions.config.cost_limit import team_session_cost
-from sessions.present.pages.budgets import BudgetLine, load_budgets, people_of
+from sessions.present.pages.budgets.page import BudgetLine, budgets_of, load_budgets, people_of
 from sessions.wire import to_ms
 from teams.access import TeamAccess
 from teams.budget_form import MAX_AMOUNT
 from teams.budgets import Standing
 from teams.http import client_ip
-from teams.models import Budget, Role
+from teams.models import Role
 
 router = Router(tags=["usage"])
 
@@ -78,8 +78,7 @@ def put_budget(request: ApiRequest, body: BudgetBody, team: str = "") -> JsonObj
 
 
 def _answer(access: TeamAccess) -> JsonObject:
-    rows = list(Budget.objects.filter(team=access.team))
-    page = load_budgets(access, people_of(access), rows)
+    page = load_budgets(access, people_of(access), budgets_of(access.team))
     return {
         "month": f"{page.month:%Y-%m}",
         "until": to_ms(page.until),

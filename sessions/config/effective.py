@@ -87,6 +87,7 @@ def project_limits(project: Project) -> Limits:
     timeouts = (one.permission_timeout_s for one in levels if one.permission_timeout_s)
     return Limits(
         session_cost=_lowest(one.session_cost for one in levels),
+        turn_cost=_lowest(one.turn_cost for one in levels),
         turn_steps=_lowest(one.turn_steps for one in levels),
         equal_calls=_lowest(one.equal_calls for one in levels),
         retry_wait_s=_lowest(one.retry_wait_s for one in levels),

@@ -8,7 +8,7 @@ Source: behaviour facts 6 (merging: objects deep, arrays replaced, `instructions
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     AliasChoices,
@@ -89,6 +89,13 @@ class Limits(BaseModel):
 
     session_cost: Decimal | None = Field(default=None, gt=0, max_digits=12, decimal_places=6)
     """USD that a session and its sub-agents may cost before an admin has to allow as much again."""
+    turn_cost: Decimal | None = Field(default=None, gt=0, max_digits=12, decimal_places=6)
+    """USD that a turn and its sub-agents may cost; then it stops, until somebody writes again."""
+    models: list[Annotated[str, Field(min_length=1, max_length=200)]] | None = Field(
+        default=None, max_length=200
+    )
+    """The only models that may be used, as patterns such as anthropic/*. A model must be on the
+    list of each level that has one: the server, the team and the project."""
     permission_timeout_s: int | None = Field(default=None, ge=10, le=30 * 24 * 3600)
     """Seconds until a request or question that nobody has answered is rejected; else it waits."""
     turn_steps: int | None = Field(default=None, ge=1)

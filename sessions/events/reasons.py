@@ -21,7 +21,7 @@ from sessions.events.checkout_reasons import CheckoutReason
 from sessions.events.messages import MessageError
 from sessions.forges.reasons import ForgeReason
 from sessions.models import Session
-from teams.budgets import BudgetReason
+from teams.budgets.reasons import BudgetReason
 from tools.sandbox.stop_reasons import StopReason
 
 
@@ -33,6 +33,13 @@ class TurnReason(Reason):
         gettext_noop(
             "Stopped after {limit} steps, the limit for one turn. Continue if the work is going "
             "well, or say what to do differently."
+        ),
+    )
+    TURN_COST = (
+        "turn_cost",
+        gettext_noop(
+            "Stopped: this turn has cost {spent}, and the limit for one turn is {limit}. Send a "
+            "message to continue."
         ),
     )
     EQUAL_CALLS = (

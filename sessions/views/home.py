@@ -13,7 +13,8 @@ from sessions.models import Project, Session
 from sessions.present.conversation.waiting import Inbox, load_inbox
 from sessions.present.frame.composer import Draft, start_composer
 from sessions.present.frame.rail import Group, Rail, load_rail
-from sessions.present.pages.budgets import with_funds
+from sessions.present.pages.budgets.page import with_funds
+from sessions.present.pages.budgets.requests import load_own, load_waiting
 from sessions.present.projects import ProjectLine, build_line
 from sessions.secrets import project_redactors
 from sessions.views.budgets import warning_context
@@ -60,6 +61,8 @@ def home_page(
         "composer": composer,
         "project_new_url": reverse("sessions:project_new", kwargs={"team": team.slug}),
         "crumbs": [],
+        "requests": load_waiting(request.access),
+        "own_requests": load_own(request.access),
         **warnings,
     }
     return render(request, "sessions/home.html", context, status=status)
@@ -127,6 +130,7 @@ def waiting(request: TeamRequest) -> HttpResponse:
     """The inbox: what agents of the team ask, answered in place; `quiet` as on the home page."""
     context: dict[str, object] = {
         "inbox": load_inbox(request.access),
+        "requests": load_waiting(request.access),
         "refresh": request.get_full_path(),
     }
     if not request.htmx:

@@ -16,7 +16,7 @@ from sessions.browse.operations import LAST_COMMIT
 from sessions.models import Project
 from sessions.present.frame.composer import Composer, Draft, start_composer
 from sessions.present.frame.rail import RailFilter, load_rail
-from sessions.present.pages.budgets import with_funds
+from sessions.present.pages.budgets.page import with_funds
 from sessions.present.pages.project_overview import CommitLine, build_commit, build_overview
 from sessions.present.pages.rescued_branches import build_rescued
 from sessions.present.projects import build_clone, build_page, project_url

@@ -23,7 +23,7 @@ from sessions.actions.start import start_session
 from sessions.forms.attached import attached_parts
 from sessions.models import Project, Session
 from sessions.present.frame.composer import Composer, session_composer, start_composer
-from sessions.present.pages.budgets import with_funds
+from sessions.present.pages.budgets.page import with_funds
 from sessions.present.place import Place
 from sessions.views.choices import remember_used
 from sessions.views.home import home_page, projects_of

@@ -30,7 +30,7 @@ from sessions.present.frame.composer import Draft, session_composer
 from sessions.present.frame.forks import Origin, origins_of
 from sessions.present.frame.rail import load_rail
 from sessions.present.pages.activity import silent_since
-from sessions.present.pages.budgets import with_funds
+from sessions.present.pages.budgets.page import with_funds
 from sessions.present.pages.panel import build_panel
 from sessions.present.pages.servers import load_servers
 from sessions.present.pages.subagents import SubPlace, load_sub_place

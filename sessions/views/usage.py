@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from opencode_web.lib.csv_text import csv_download, to_csv
 from opencode_web.lib.errors import Invalid
 from sessions.actions.exports import note_usage_export
+from sessions.present.pages.budgets.limits import load_paces
 from sessions.present.pages.usage import load_names, load_usage
 from sessions.views.budgets import warning_context
 from teams.http import TeamRequest, team_view
@@ -42,6 +43,7 @@ def usage(request: TeamRequest) -> HttpResponse:
         "form": form,
         "usage": load_usage(request.team, asked, given, for_all=for_all),
         "together": together,
+        "paces": load_paces(request.access),
         **warning_context(request, "usage"),
     }
     return render(request, "sessions/usage.html", context, status=200 if is_valid else 422)

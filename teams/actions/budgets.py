@@ -20,7 +20,7 @@ from teams.access import TeamAccess, require_role
 from teams.actions.usage import entry_beside_sessions, write_usage
 from teams.audit import AuditAction, record
 from teams.budget_notices import find_passed, notices_of
-from teams.budgets import BudgetReached, budgets_for, next_month, standings_of
+from teams.budgets import MONTHLY, BudgetReached, budgets_for, hard, standings_of
 from teams.models import Basis, Budget, BudgetNotice, Reservation, Role, Team
 
 # How long a call waits before it looks again, when others hold the rest.
@@ -41,13 +41,14 @@ def reserve(wanted: Reservation, *, least: Decimal) -> Reservation:
     Raises: BudgetReached.
     """
     team, now = wanted.team, timezone.now()
-    budgets = list(budgets_for(team, wanted.user_id).select_for_update())
+    rows = budgets_for(team, wanted.user_id, wanted.project)
+    budgets = list(rows.select_for_update())
     if not budgets:
         # Somebody has removed the last one meanwhile: a row would stay, as nobody settles it.
         return wanted
-    for one in standings_of(team, budgets, wanted.user_id):
+    for one in hard(standings_of(team, budgets, wanted.user_id)):
         if one.is_reached or one.spent + least > one.limit:
-            raise BudgetReached(one, until=next_month(now))
+            raise BudgetReached(one, until=one.until)
         if one.free < least:
             raise BudgetReached(one, until=now + _LOOK_AGAIN, is_held=True)
         wanted.amount = min(wanted.amount, one.free)
@@ -79,6 +80,7 @@ def settle_lost_calls() -> None:
             f"{held.pk}.{held.created_at.timestamp():.0f}",
             team_id=held.team_id,
             user_id=held.user_id,
+            project=held.project,
             provider=held.provider,
             model=held.model,
             cost=held.amount,
@@ -107,10 +109,9 @@ def change_budgets(
     Raises: Forbidden unless the role includes billing.
     """
     require_role(access, Role.BILLING)
-    # The lock of all who change them at once. Not against rows that refer to the team: who sets
-    # apart from a budget commits such a one, and holds the budget until then.
-    row = Team.objects.select_for_update(no_key=True).get(pk=access.team.pk)
-    before = {(one.scope, one.user_id): one for one in Budget.objects.filter(team=row)}
+    # The lock of all who change them at once.
+    (row,) = lock_teams(access.team.pk)
+    before = {(one.scope, one.user_id): one for one in Budget.objects.filter(MONTHLY, team=row)}
     wanted: dict[tuple[str, int | None], Decimal | None] = {
         (Budget.Scope.TEAM.value, None): team,
         (Budget.Scope.EACH.value, None): each,
@@ -143,11 +144,8 @@ def change_budgets(
         changes.append({"scope": "unpriced", **change})
     if not changes:
         return False
-    row.has_budgets = Budget.objects.filter(team=row).exists()
-    row.budgets_changed_at = timezone.now()
-    row.save(update_fields=["has_budgets", "budgets_changed_at", "allows_unpriced_models"])
-    if not row.has_budgets:
-        Reservation.objects.filter(team=row).delete()
+    row.save(update_fields=["allows_unpriced_models"])
+    note_change(row)
     access.team.has_budgets = row.has_budgets
     access.team.allows_unpriced_models = row.allows_unpriced_models
     record(
@@ -161,9 +159,30 @@ def change_budgets(
     return True
 
 
+def lock_teams(team_id: str | None) -> list[Team]:
+    """Lock one team, or all of them, before any budget: everybody locks in this order.
+
+    Not against rows that refer to a team: who sets apart from a budget commits such a one, and
+    holds the budget until then.
+    """
+    rows = Team.objects.order_by("pk").select_for_update(no_key=True)
+    return list(rows if team_id is None else rows.filter(pk=team_id))
+
+
+def note_change(*teams: Team) -> None:
+    """Keep whether locked teams have budgets, their own or the server's, after one has changed."""
+    budgets = set(Budget.objects.values_list("team", flat=True))
+    for team in teams:
+        team.has_budgets = None in budgets or team.pk in budgets
+        team.budgets_changed_at = timezone.now()
+    Team.objects.bulk_update(teams, ["has_budgets", "budgets_changed_at"], batch_size=200)
+    without = [team.pk for team in teams if not team.has_budgets]
+    Reservation.objects.filter(team__in=without).delete()
+
+
 @transaction.atomic
 def note_budgets() -> int:
-    """Keep that budgets have come near to their ends, once in a month for each threshold.
+    """Keep that budgets have come near to their ends, once in a period for each threshold.
 
     Returns: how many are new. Those that somebody else notes meanwhile are left out.
     """
@@ -173,5 +192,6 @@ def note_budgets() -> int:
 @transaction.atomic
 def put_away_notice(access: TeamAccess, notice: BudgetNotice) -> None:
     """Show the person neither this one any more, nor older ones of the same budget."""
-    for one in notices_of(access).filter(user=notice.user_id, time__lte=notice.time):
+    same = {name: getattr(notice, name) for name in ("user", "project", "period", "is_soft")}
+    for one in notices_of(access).filter(time__lte=notice.time, **same):
         one.put_away_by.add(access.user)

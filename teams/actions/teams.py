@@ -11,8 +11,9 @@ from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
 from teams.access import TeamAccess, may_create_team, require_role
 from teams.actions.members import announce_access, revoke_invites_above
+from teams.actions.usage import keep_spend
 from teams.audit import AuditAction, record
-from teams.models import Membership, OwnAccounts, Role, Team, User
+from teams.models import Budget, Membership, OwnAccounts, Role, Team, User
 from teams.models.team import SLUG_PATTERN
 
 
@@ -36,6 +37,8 @@ def create_team(
         raise Forbidden(_("Only operators of this server can create teams."))
     name = _valid_name(name)
     team = Team(name=name, slug=slug or free_slug(name))
+    # Those of the whole server hold for it from the start.
+    team.has_budgets = Budget.objects.filter(team=None).exists()
     _save_slug(team)
     Membership.objects.create(team=team, user=user, role=Role.OWNER)
     data: JsonObject = {"name": name, "slug": team.slug}
@@ -108,6 +111,7 @@ def delete_team(team: Team, *, actor: User, confirm: str, ip: str | None = None)
     data: JsonObject = {"name": team.name, "slug": team.slug}
     record(AuditAction.TEAM_DELETED, actor=actor, team=team, target=team, data=data, ip=ip)
     announce_access(team.pk)
+    keep_spend(team)
     team.delete()
 
 

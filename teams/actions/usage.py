@@ -1,11 +1,11 @@
-"""Usage and the totals of its months. The two are written together, so they never differ."""
+"""Usage and the totals of its periods. The two are written together, so they never differ."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 
 from django.db import transaction
@@ -13,15 +13,16 @@ from django.utils import timezone
 
 from opencode_web.lib.compiled import CompiledInsert
 from opencode_web.lib.db import lock_table_until_commit
-from teams.models import Basis, MonthlySpend, UsageEntry
+from teams.budgets.spending import GONE, spend_key
+from teams.models import Basis, Period, Spend, Team, UsageEntry
 
 _UNIT = Decimal(1).scaleb(-10)
 _ENTRIES = CompiledInsert(UsageEntry)
-_TOTALS = CompiledInsert(MonthlySpend, add=["cost"])
+_TOTALS = CompiledInsert(Spend, add=["cost"])
 
 
 def write_usage(entries: Sequence[UsageEntry]) -> None:
-    """Insert entries and raise the totals of their months.
+    """Insert entries and raise the totals of their periods.
 
     Must run inside a transaction, which holds the team's total until it ends.
     """
@@ -40,7 +41,7 @@ def entry_beside_sessions(
 
 
 def remove_usage(session_id: str) -> None:
-    """Delete the entries of a session and lower the totals of their months."""
+    """Delete the entries of a session and lower the totals of their periods."""
     entries = list(UsageEntry.objects.filter(session=session_id))
     totals = _totals(entries)
     for row in totals:
@@ -49,36 +50,49 @@ def remove_usage(session_id: str) -> None:
     UsageEntry.objects.filter(session=session_id).delete()
 
 
-def _totals(entries: Iterable[UsageEntry]) -> list[MonthlySpend]:
-    """Returns: what is to be added, the team's row first: everybody locks in this order."""
-    sums: defaultdict[tuple[str, date, int | None], Decimal] = defaultdict(Decimal)
+def _totals(entries: Iterable[UsageEntry]) -> list[Spend]:
+    """Returns: what is to be added, the team's rows first: everybody locks in this order."""
+    sums: defaultdict[tuple[str, Period, date, int | None, str], Decimal] = defaultdict(Decimal)
     for entry in entries:
         # As the column of the entry holds it.
-        cost, month = entry.cost.quantize(_UNIT), _month(entry.time)
-        sums[entry.team_id, month, None] += cost
-        if entry.user_id is not None:
-            sums[entry.team_id, month, entry.user_id] += cost
+        cost = entry.cost.quantize(_UNIT)
+        for period in Period:
+            since = (entry.team_id, period, period.first_day(entry.time))
+            sums[*since, None, ""] += cost
+            if entry.user_id is not None:
+                sums[*since, entry.user_id, ""] += cost
+            if entry.project:
+                sums[*since, None, entry.project] += cost
     rows = [
-        MonthlySpend(
-            id=_key(team_id, month, user_id),
+        Spend(
+            id=spend_key(team_id, period, start, user_id=user_id, project=project),
             team_id=team_id,
             user_id=user_id,
-            month=month,
+            project=project,
+            period=period,
+            start=start,
             cost=cost,
         )
-        for (team_id, month, user_id), cost in sums.items()
+        for (team_id, period, start, user_id, project), cost in sums.items()
         if cost
     ]
     return sorted(rows, key=lambda row: row.id)
 
 
-def _key(team_id: str, month: date, user_id: int | None) -> str:
-    key = f"{team_id}.{month:%Y-%m}"
-    return key if user_id is None else f"{key}.{user_id}"
-
-
-def _month(time: datetime) -> date:
-    return time.astimezone(UTC).date().replace(day=1)
+def keep_spend(team: Team) -> None:
+    """Have the budgets of the server go on counting what a team has spent that is deleted now."""
+    starts = [period.first_day() for period in Period]
+    rows = Spend.objects.filter(team=team, user=None, project="", start__in=starts)
+    kept = [
+        Spend(
+            id=spend_key(GONE, Period(row.period), row.start),
+            period=row.period,
+            start=row.start,
+            cost=row.cost,
+        )
+        for row in rows
+    ]
+    _TOTALS.write(kept)
 
 
 @dataclass(frozen=True)
@@ -90,16 +104,17 @@ class WrongTotal:
     after: Decimal
 
     def __str__(self) -> str:
-        return f"MonthlySpend {self.id} was {self.before}, its entries sum to {self.after}"
+        return f"Spend {self.id} was {self.before}, its entries sum to {self.after}"
 
 
 @transaction.atomic
 def rebuild_totals(*, write: bool) -> list[WrongTotal]:
     """Sum all entries up again; without `write` only to compare. Returns: what differed."""
     # Entries are committed with their totals, so between the two reads none can come or go.
-    lock_table_until_commit(MonthlySpend)
-    before = {row.id: row for row in MonthlySpend.objects.all()}
-    entries = UsageEntry.objects.only("team_id", "user_id", "cost", "time")
+    lock_table_until_commit(Spend)
+    of_teams = Spend.objects.exclude(team=None)
+    before = {row.id: row for row in of_teams}
+    entries = UsageEntry.objects.only("team_id", "user_id", "project", "cost", "time")
     after = {row.id: row for row in _totals(entries.iterator())}
     wrong = [
         WrongTotal(key, _cost(before.get(key)), _cost(after.get(key)))
@@ -107,10 +122,10 @@ def rebuild_totals(*, write: bool) -> list[WrongTotal]:
         if _cost(before.get(key)) != _cost(after.get(key))
     ]
     if write and wrong:
-        MonthlySpend.objects.all().delete()
+        of_teams.delete()
         _TOTALS.write(list(after.values()))
     return wrong
 
 
-def _cost(row: MonthlySpend | None) -> Decimal:
+def _cost(row: Spend | None) -> Decimal:
     return row.cost if row is not None else Decimal(0)

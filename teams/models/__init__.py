@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from teams.models.address import AllowedAddress
 from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, SignedHead
-from teams.models.budget import Budget, BudgetNotice, Reservation
+from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
 from teams.models.failed_attempt import FailedAttempt
 from teams.models.idempotency import IdempotencyKey
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
+from teams.models.period import Period
 from teams.models.team import OwnAccounts, Team
 from teams.models.token import ApiToken, Scope
-from teams.models.usage import Basis, MonthlySpend, UsageEntry
+from teams.models.usage import Basis, Spend, UsageEntry
 from teams.models.user import NOTICES, SOUNDS, Density, TextSize, Theme, User
 
 __all__ = [
@@ -26,17 +27,19 @@ __all__ = [
     "Basis",
     "Budget",
     "BudgetNotice",
+    "BudgetRequest",
     "Density",
     "FailedAttempt",
     "IdempotencyKey",
     "Invite",
     "Membership",
-    "MonthlySpend",
     "OwnAccounts",
+    "Period",
     "Reservation",
     "Role",
     "Scope",
     "SignedHead",
+    "Spend",
     "Team",
     "TextSize",
     "Theme",

@@ -5,6 +5,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import models
 
+from teams.models.period import Period
 from teams.models.team import Team
 
 
@@ -69,22 +70,35 @@ class UsageEntry(models.Model):
         return f"{self.id}: {self.cost}"
 
 
-class MonthlySpend(models.Model):
-    """The sum of the costs of a team's entries in one month of UTC, or of one member's. USD."""
+class Spend(models.Model):
+    """The sum of the costs of a team's entries in one period. Units: USD.
 
-    # "<team>.<year>-<month>", and for a member "….<user>": one statement inserts or adds.
-    id = models.CharField(primary_key=True, max_length=70)
-    team = models.ForeignKey(Team, models.CASCADE, related_name="+")
-    # None for the whole team. Without a constraint, as in `UsageEntry`.
+    Of all together, of one member, or of one project.
+    """
+
+    # "<team>.<period>", then ".<user>" or ".<project>": one statement inserts or adds.
+    id = models.CharField(primary_key=True, max_length=120)
+    # None for what teams have spent that are deleted: the server's budgets count it.
+    team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="+")
+    # Without a constraint, as in `UsageEntry`.
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, null=True, db_constraint=False, related_name="+"
     )
+    project = models.CharField(max_length=40, blank=True, default="")
+    period = models.CharField(max_length=8, choices=Period, default=Period.MONTH)
     # Its first day.
-    month = models.DateField()
+    start = models.DateField()
     cost = models.DecimalField(max_digits=18, decimal_places=10, default=Decimal(0))
 
     class Meta:
-        indexes = [models.Index(fields=["team", "month"], name="spend_of_team")]
+        indexes = [
+            models.Index(fields=["team", "start"], name="spend_of_team"),
+            models.Index(
+                fields=["start", "period"],
+                condition=models.Q(user=None, project=""),
+                name="spend_of_all",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.id}: {self.cost}"

@@ -21,6 +21,7 @@ _HERE = "?directory={directory}"
 _P = "t/<slug:team>/p/<str:project>/"
 _W = "t/<slug:team>/settings/webhooks/"
 _OF = "?team=acme"
+_MORE = {"budgetID": 0, "amount": 5, "reason": "To go on"}
 _HOOK = {"url": "https://example.com/hook", "events": ["session.idle"]}
 _L = _P + "schedules/<str:schedule>"
 _PLAN = {"name": "Nightly", "prompt": "hi", "cron": "30 6 * * 1"}
@@ -69,6 +70,13 @@ API = [
     Row("get", "audit/head", API_ADMIN, query=_OF),
     Row("get", "budget", API_READ, query=_OF),
     Row("put", "budget", API_ADMIN, {"team": 5}, query=_OF),
+    Row("get", "budget/limits", API_READ, query=_OF),
+    Row("put", "budget/limits", API_ADMIN, {"scope": "each", "limit": 5}, query=_OF),
+    Row("delete", "budget/limits/<budget_id>", API_ADMIN, query=_OF),
+    Row("get", "budget/requests", API_READ, query=_OF),
+    # None that holds for them.
+    Row("post", "budget/requests", (400, 400, 400, 403, 404, 401), _MORE, query=_OF),
+    Row("post", "budget/requests/<ask_id>", (200, 200, 404, 404, 404, 401), {}, query=_OF),
     Row("get", "webhook", API_ADMIN, query=_OF),
     Row("post", "webhook", API_ADMIN, _HOOK, query=_OF),
     Row("get", "webhook/<webhook_id>", API_ADMIN, query=_OF),

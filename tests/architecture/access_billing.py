@@ -13,11 +13,20 @@ _FOR_BILLING = {
     f"get {_T}settings/budgets": 200,
     f"post {_T}settings/budgets": 302,
     f"post {_T}settings/budgets/notices/<int:notice>/away": 302,
+    f"post {_T}settings/budgets/limits": 302,
+    f"post {_T}settings/budgets/limits/<int:budget>/remove": 302,
+    f"post {_T}settings/budgets/requests/<str:asked>": 302,
+    f"post {_T}settings/budgets/requests/<str:asked>/away": 302,
     # Pages by their names, and nothing else.
     f"get {_T}search": 200,
     "get usage": 200,
     "get budget": 200,
     "put budget": 200,
+    "get budget/limits": 200,
+    "put budget/limits": 200,
+    "delete budget/limits/<budget_id>": 200,
+    "get budget/requests": 200,
+    "post budget/requests/<ask_id>": 200,
 }
 
 

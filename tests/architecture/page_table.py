@@ -33,6 +33,7 @@ _MCP = "t/<slug:team>/settings/mcp/"
 _CHOICES = "t/<slug:team>/choices"
 _TRUST = ("repository/trust", "repository/withdraw")
 
+_BUDGET = {"limit-period": "day", "limit-kind": "hard", "limit-amount": "5"}
 _LIMITS = "key/<int:credential>/limits"
 PAGES = [
     Row("get", "setup", (302, 302, 302, 302, 302, 302)),
@@ -59,6 +60,10 @@ PAGES = [
         Row("post", f"ops/{page}/<slug:act>", OPERATORS, {"reason": "x"})
         for page in ("turns/<str:session>", "workers/<str:process>")
     ),
+    Row("get", "ops/budgets", OPERATORS),
+    Row("post", "ops/budgets", OPERATORS, _BUDGET),
+    Row("post", "ops/budgets/<int:budget>/remove", OPERATORS),
+    Row("post", "ops/budgets/requests/<str:asked>", OPERATORS, {"act": "deny"}),
     Row("post", "ops/addresses", OPERATORS, {"place": "localhost:11434"}),
     Row("post", "ops/emergency", OPERATORS),
     Row("post", "ops/emergency/<int:member>/end", OPERATORS),
@@ -84,6 +89,24 @@ PAGES = [
     Row(
         "post",
         "t/<slug:team>/settings/budgets/notices/<int:notice>/away",
+        (302, 302, 404, 404, 404, 302),
+    ),
+    Row(
+        "post", "t/<slug:team>/settings/budgets/limits", GOVERN, {**_BUDGET, "limit-whose": "each"}
+    ),
+    Row("post", "t/<slug:team>/settings/budgets/limits/<int:budget>/remove", GOVERN),
+    Row("get", "t/<slug:team>/settings/budgets/ask", (200, 200, 200, 403, 404, 302)),
+    Row("post", "t/<slug:team>/settings/budgets/ask", (422, 422, 422, 403, 404, 302)),
+    # Alice's own: admins answer it, and she puts the answer away.
+    Row(
+        "post",
+        "t/<slug:team>/settings/budgets/requests/<str:asked>",
+        (302, 302, 404, 404, 404, 302),
+        {"act": "deny"},
+    ),
+    Row(
+        "post",
+        "t/<slug:team>/settings/budgets/requests/<str:asked>/away",
         (302, 302, 404, 404, 404, 302),
     ),
     Row("get", "t/<slug:team>/search", READ),

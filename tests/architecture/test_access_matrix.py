@@ -30,7 +30,7 @@ from sessions.models import (
     Terminal,
 )
 from sessions.shares.links import share_token
-from teams.models import BudgetNotice, Role, User
+from teams.models import Budget, BudgetNotice, BudgetRequest, Period, Role, User
 from teams.urls import account_urlpatterns, team_urlpatterns
 from tests.architecture.access_automation import API, PAGES, make_automation
 from tests.architecture.access_billing import OF_WORK, code_for_billing
@@ -153,7 +153,7 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         # Of none of them: whose own it is may end it, as its tests show.
         "token_id": "tok_missing",
         "directory": quote(project.directory),
-        "notice": str(_make_notice(project).pk),
+        **_make_budget(alice, project),
         **make_automation(alice, project),
     }
 
@@ -162,12 +162,29 @@ def _make_notice(project: Project) -> BudgetNotice:
     now = timezone.now()
     return BudgetNotice.objects.create(
         team=project.team,
-        month=now.date().replace(day=1),
+        start=now.date().replace(day=1),
         threshold=80,
         spent=8,
         limit=10,
         time=now,
     )
+
+
+def _make_budget(alice: User, project: Project) -> dict[str, str]:
+    """A budget and a request for more of it. Nothing is held to it: the team does not know."""
+    budget = Budget.objects.create(team=project.team, scope="team", period="week", amount=10)
+    asked = BudgetRequest.objects.create(
+        budget=budget,
+        team=project.team,
+        asker=alice,
+        start=Period.WEEK.first_day(),
+        amount=5,
+        reason="To go on",
+    )
+    budget_id = str(budget.pk)
+    notice = str(_make_notice(project).pk)
+    ids = {"notice": notice, "budget": budget_id}
+    return {**ids, "budget_id": budget_id, "asked": asked.pk, "ask_id": asked.pk}
 
 
 @pytest.fixture

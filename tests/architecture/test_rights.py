@@ -22,7 +22,7 @@ _SET = "t/<slug:team>/settings/"
 # What stands for each right. Every page that some role is refused belongs to exactly one of them.
 STANDS_FOR = {
     "read": f"get (t/<slug:team>/|{_SET}(config|permissions|network)|{_S[:-1]}|{_P}(|network))",
-    "work": f"(get|post) (t/<slug:team>/(choices|draft|start(/place)?)"
+    "work": f"(get|post) (t/<slug:team>/(choices|draft|start(/place)?)|{_SET}budgets/ask"
     f"|{_P}(mentions|mcp/s/.+/again)|{_S}(prompt|queue/<str:prompt>/move|compact|(compare/)?stop|resume|retry|part/.+/stop))",
     "answer": f"post ({_S}((permission|question)/<str:\\w+>(/admins)?|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:\\w+>/(revoke|restore))",
@@ -45,7 +45,7 @@ STANDS_FOR = {
     "|permissions/(change|restore)|network|sharing|search.*)",
     "members": "(get|post) (member|invite)_.+",
     "programs": f"(get|post) (services?|service_.+|{_SET}webhooks/.*)",
-    "budgets": f"post {_SET}budgets",
+    "budgets": f"post {_SET}budgets(/limits.*)?",
     "usage": "get t/<slug:team>/usage.csv",
     "audit": "get audit.*",
     "team": "post general",

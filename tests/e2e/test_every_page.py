@@ -125,6 +125,7 @@ STOPS = [
     Stop("settings-audit", _SET + "audit"),
     Stop("settings-audit-nothing", _SET + "audit?text=zebra"),
     Stop("settings-budgets", _SET + "budgets"),
+    Stop("settings-budgets-ask", _SET + "budgets/ask"),
     Stop("settings-models", _SET + "models/"),
     Stop("settings-models-nothing", _SET + "models/?q=zebra"),
     Stop("settings-choose", _SET + "models/new"),
@@ -187,7 +188,9 @@ STOPS = [
     Stop("ops", "/ops/"),
     *(
         Stop(f"ops-{page}", f"/ops/{page}")
-        for page in ("workers", "turns", "queues", "events", "health", "emergency", "audit")
+        for page in (
+            *("workers", "turns", "queues", "events", "health", "emergency", "audit", "budgets"),
+        )
     ),
     Stop("ops-models", "/ops/models/"),
     Stop("ops-choose", "/ops/models/new"),

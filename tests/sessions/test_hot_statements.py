@@ -49,7 +49,7 @@ from sessions.stream import frames, turns
 from teams import access as team_access
 from teams import auth
 from teams.actions import usage
-from teams.models import ApiToken, MonthlySpend, UsageEntry, User
+from teams.models import ApiToken, Spend, UsageEntry, User
 from tests.architecture.sources import ROOMS, modules, name_of
 from tests.factories import make_token
 from tests.sessions.factories import prompt
@@ -173,7 +173,7 @@ INSERTS: dict[str, tuple[CompiledInsert[Any], type[Model]]] = {
     "sessions/events/projectors/rows.py:_PARTS": (rows._PARTS, Part),
     "sessions/events/store.py:_EVENTS": (store._EVENTS, Event),
     "teams/actions/usage.py:_ENTRIES": (usage._ENTRIES, UsageEntry),
-    "teams/actions/usage.py:_TOTALS": (usage._TOTALS, MonthlySpend),
+    "teams/actions/usage.py:_TOTALS": (usage._TOTALS, Spend),
 }
 UPDATES: dict[str, tuple[CompiledUpdate[Any], Callable[[Session], tuple[Any, ...]]]] = {
     "sessions/events/projectors/inbox.py:_PROMOTE": (
@@ -210,9 +210,7 @@ def told(alice: User, session: Session) -> Session:
     SavedRule.objects.create(
         project=session.project, permission="bash", pattern="ls *", created_at=timezone.now()
     )
-    MonthlySpend.objects.create(
-        id="one", team=team, month=timezone.now().date(), cost=Decimal("1.5")
-    )
+    Spend.objects.create(id="one", team=team, month=timezone.now().date(), cost=Decimal("1.5"))
     TeamSkill.objects.create(
         team=team, name="release", description="How", text="So", updated_at=timezone.now()
     )

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from teams.actions.usage import WrongTotal, rebuild_totals, remove_usage
-from teams.budgets import next_month, spent_this_month
-from teams.models import MonthlySpend, Team, UsageEntry, User
+from teams.budgets import next_month
+from teams.budgets.spending import spent_this_month
+from teams.models import Spend, Team, UsageEntry, User
 from tests.factories import make_usage
 from tests.races import race
 
@@ -27,14 +28,16 @@ def summed() -> dict[str, Decimal]:
     """The totals, added up here from all entries."""
     found: dict[str, Decimal] = {}
     for entry in UsageEntry.objects.all():
-        key = f"{entry.team_id}.{entry.time:%Y-%m}"
-        for one in (key, f"{key}.{entry.user_id}") if entry.user_id else (key,):
-            found[one] = found.get(one, Decimal(0)) + entry.cost
+        for period in ("%Y-%m", "%G-W%V", "%Y-%m-%d"):
+            key = f"{entry.team_id}.{entry.time:{period}}"
+            names = (key, f"{key}.{entry.user_id}", f"{key}.{entry.project}")
+            for one in names if entry.user_id else (names[0], names[2]):
+                found[one] = found.get(one, Decimal(0)) + entry.cost
     return {key: cost for key, cost in found.items() if cost}
 
 
 def totals() -> dict[str, Decimal]:
-    return {row.id: row.cost for row in MonthlySpend.objects.all() if row.cost}
+    return {row.id: row.cost for row in Spend.objects.all() if row.cost}
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -43,7 +46,7 @@ def test_totals_are_the_sums_of_their_entries(
     team: Team, alice: User, used: list[tuple[Decimal, int, bool, str]]
 ) -> None:
     UsageEntry.objects.all().delete()
-    MonthlySpend.objects.all().delete()
+    Spend.objects.all().delete()
     for cost, month, is_alices, session in used:
         time = datetime(2026, month, 28, 23, 59, tzinfo=UTC)
         user = alice if is_alices else None
@@ -74,9 +77,9 @@ def test_the_migration_sums_up_what_is_there(team: Team, alice: User) -> None:
         time = datetime(2026, month, 1, tzinfo=UTC)
         make_usage(team, user, cost=Decimal(cost), time=time)
     before = totals()
-    assert len(before) == 3
-    MonthlySpend.objects.all().delete()
-    fill: Any = import_module("teams.migrations.0013_fill_monthly_spend")
+    assert len(before) == 3 * 5
+    Spend.objects.all().delete()
+    fill: Any = import_module("teams.migrations.0022_fill_spend")
     fill._fill(apps, None)
     assert totals() == before
 
@@ -97,8 +100,8 @@ def test_a_rebuild_beside_a_new_total_finds_nothing_wrong(team: Team, alice: Use
 def test_rebuild_says_and_mends_a_total_that_is_wrong(team: Team, alice: User) -> None:
     make_usage(team, alice, cost=Decimal(3))
     right = totals()
-    MonthlySpend.objects.filter(user=None).update(cost=7)
-    MonthlySpend.objects.filter(user=alice).delete()
+    Spend.objects.filter(user=None).update(cost=7)
+    Spend.objects.filter(user=alice).delete()
     with pytest.raises(CommandError, match="Rows differ"):
         call_command("rebuild", all=True, check=True, stdout=StringIO())
     out = StringIO()

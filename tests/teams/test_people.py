@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from teams.budgets import spent_this_month
+from teams.budgets.spending import spent_this_month
 from teams.models import Team, User
 from tests.factories import make_team, make_usage
 

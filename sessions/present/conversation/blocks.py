@@ -21,7 +21,7 @@ from teams.budgets import load_standings, reached, why_not
 class Block:
     """`restore_url` brings an archived session back; `url` is where something else is changed.
 
-    `stops`: nothing can be sent.
+    `stops`: nothing can be sent. `ask_url` is where members ask for more of a budget.
     """
 
     text: str
@@ -29,6 +29,7 @@ class Block:
     url: str = ""
     action: str = ""
     stops: bool = False
+    ask_url: str = ""
 
 
 def find_block(session: Session) -> Block | None:
@@ -72,7 +73,7 @@ def _funds_block(session: Session) -> Block | None:
     if waiting is not None:
         prompts = Message.objects.filter(session=waiting, role="user").order_by("-seq")
         author_id = prompts.values_list("author", flat=True).first()
-    standing = reached(load_standings(team, author_id))
+    standing = reached(load_standings(team, author_id, session.project_id))
     if standing is not None:
         text = why_not(standing).worded()
     elif waiting is not None:
@@ -81,8 +82,9 @@ def _funds_block(session: Session) -> Block | None:
         return None
     url = reverse("sessions:budgets", kwargs={"team": team.slug})
     # What a member has spent stops nobody else.
-    stops = standing is not None and standing.is_team
-    return Block(text, url=url, action=_("Open the budgets"), stops=stops)
+    stops = standing is not None and not standing.is_member
+    ask_url = f"{reverse('sessions:budget_ask', kwargs={'team': team.slug})}?session={session.pk}"
+    return Block(text, url=url, action=_("Open the budgets"), stops=stops, ask_url=ask_url)
 
 
 def _who_waits(session: Session) -> Session | None:

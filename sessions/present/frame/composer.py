@@ -54,6 +54,8 @@ class Reason:
     of_model: bool = False
     # A budget is reached: what is typed is kept, and everybody may look where it is set.
     of_budget: bool = False
+    # Where more of it is asked for.
+    ask_url: str = ""
 
     @property
     def locks(self) -> bool:

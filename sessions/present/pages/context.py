@@ -8,8 +8,10 @@ from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
 
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.templatetags.ui import money
 from sessions.config.cost_limit import load_cost_limit
 from sessions.config.effective import model_names
 from sessions.events.stored import StoredAnswer, StoredTokens
@@ -17,7 +19,8 @@ from sessions.models import Compaction, Message, Session
 from sessions.present.data import moment_of
 from sessions.present.sessions import Header, build_header
 from sessions.totals import used_below
-from teams.budgets import Standing, load_standings
+from teams.budgets import Scope, Standing, hard, load_standings
+from teams.models import Period
 
 _SHOWN_COMPACTIONS = 20
 
@@ -102,8 +105,8 @@ class ContextView:
     models: list[ModelUse]
     compactions: list[CompactionView]
     budget: BudgetView | None
-    # What is left this month for the team and for the reader.
-    funds: list[Standing]
+    # What is left for the team, the project and the reader: labels and texts.
+    funds: list[tuple[str, str]]
 
 
 def load_context(session: Session, reader_id: int) -> ContextView:
@@ -116,8 +119,31 @@ def load_context(session: Session, reader_id: int) -> ContextView:
         models=_models(session),
         compactions=_compactions(session),
         budget=_budget(session),
-        funds=load_standings(session.project.team, reader_id),
+        funds=_funds(session, reader_id),
     )
+
+
+def _funds(session: Session, reader_id: int) -> list[tuple[str, str]]:
+    """What is left of the server's budgets is nothing that members of a team may know."""
+    labels = {
+        Scope.TEAM: _("Left for the team"),
+        Scope.MEMBER: _("Left for you"),
+        Scope.PROJECT: _("Left for the project"),
+    }
+    standings = hard(load_standings(session.project.team, reader_id, session.project_id))
+    return [(labels[one.scope], _left(one)) for one in standings if one.scope in labels]
+
+
+def _left(one: Standing) -> str:
+    values = {
+        "left": money(one.left),
+        "limit": money(one.limit),
+        "percent": one.percent,
+        "since": date_format(one.period.first_day(), "DATE_FORMAT"),
+    }
+    if one.period == Period.MONTH:
+        return _("%(left)s of %(limit)s this month (%(percent)s %% spent)") % values
+    return _("%(left)s of %(limit)s since %(since)s (%(percent)s %% spent)") % values
 
 
 def _kinds(count: Count) -> list[ContextSlice]:

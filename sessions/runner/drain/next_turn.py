@@ -21,7 +21,7 @@ from sessions.runner.drain.checkouts import missing_checkout
 from sessions.runner.drain.cost_limit import is_affordable
 from sessions.runner.drain.endings import fail_turn, finish, hand_over, stop_at_limit
 from sessions.runner.drain.titles import title_from
-from sessions.runner.drain.turn_limits import reached_steps
+from sessions.runner.drain.turn_limits import reached_cost, reached_steps
 from sessions.runner.log.funds import wait
 from sessions.runner.log.history import Answer, Prompted, newest_prompt
 from sessions.runner.log.lease import Lease
@@ -76,7 +76,8 @@ def _is_paid(session: Session, lease: Lease, answer: Answer | None) -> bool:
 
 
 def _is_at_limit(session: Session, lease: Lease, answer: Answer | None) -> bool:
-    if (limit := reached_steps(session)) is None or (prompt := newest_prompt(session)) is None:
+    limit = reached_steps(session) or reached_cost(session)
+    if limit is None or (prompt := newest_prompt(session)) is None:
         return False
     stop_at_limit(session, lease, prompt, answer, limit)
     return True

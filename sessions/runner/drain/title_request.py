@@ -151,6 +151,7 @@ def _task(
         session.project.team,
         call_id=_reservation(session.pk),
         user_id=prompt.author_id,
+        project_id=session.project_id,
     )
     rest = tuple(refs[refs.index(model.ref) + 1 :])
     return _Task(session.title, funded, prompt.author_id, rest)

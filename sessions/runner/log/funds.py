@@ -1,8 +1,9 @@
 """What a turn needs before it calls a model: what that may cost, and room at the provider.
 
-The cost is reserved in the budgets of the team and of the author of the prompt. When too little is
+The cost is reserved in the budgets of the team, the project and the author of the prompt,
+and of the server. When too little is
 left, or every key is at its limit, the session is suspended. It continues when a budget is raised,
-when the month ends, or when another call has ended and it is next in line.
+when its period ends, or when another call has ended and it is next in line.
 """
 
 from __future__ import annotations
@@ -40,7 +41,14 @@ def fund_turn(
     Raises: BudgetReached; NoRoom; UnpricedModel.
     """
     team = session.project.team
-    funded = fund(request, team, call_id=session.pk, user_id=author_id, prompt_id=prompt_id)
+    funded = fund(
+        request,
+        team,
+        call_id=session.pk,
+        user_id=author_id,
+        project_id=session.project_id,
+        prompt_id=prompt_id,
+    )
     try:
         return take_key(funded, call=session.pk)
     except NoRoom:

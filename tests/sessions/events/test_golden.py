@@ -14,7 +14,7 @@ from sessions.events.replay import rebuild
 from sessions.events.types import SCHEMA_VERSION, SessionEvent, parse_event
 from sessions.models import Compaction, ContextEpoch, Event, Project, Run, Session, TodoList
 from sessions.present.old_logs import read_sentence
-from teams.budgets import BudgetReason
+from teams.budgets.reasons import BudgetReason
 from teams.models import Team, UsageEntry, User
 from tests.sessions.projection import OUR_SENTENCES, texts_without_cause
 

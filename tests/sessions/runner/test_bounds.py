@@ -286,6 +286,28 @@ async def test_a_turn_ends_at_its_limit_of_steps_and_goes_on_when_somebody_says_
     assert len(answers) == 6
 
 
+async def test_a_turn_ends_at_its_cost_limit_and_the_next_message_goes_on(
+    alice: User, session: Session, project: Project, requests: Requests
+) -> None:
+    await limit(project, turn_cost="0.25")
+    prices = {"inline": {"cost": {"input": 0, "output": 100}}}
+    project.config["provider"] = {"demo": {"models": prices}}
+    await in_db(project.save)
+    usage = {"input": 10, "output": 1_000}
+    steps = [
+        {"events": [{"tool": "glob", "input": {"pattern": f"{n}*"}}], "usage": usage}
+        for n in range(20)
+    ]
+    await in_db(prompt, alice, session, script(turns=[steps] * 9))
+    await drain(session)
+    assert (session.state, session.outcome, len(requests)) == ("idle", "stopped", 3)
+    values = {"spent": {"usd": "0.3000000000"}, "limit": {"usd": "0.25"}}
+    assert session.outcome_reason == {"reason": "turn_cost", "values": values}
+    await in_db(prompt, alice, session, script(turns=[steps] * 9))
+    await drain(session)
+    assert len(requests) == 6
+
+
 async def test_there_is_a_limit_of_steps_without_a_setting(
     alice: User,
     session: Session,

@@ -21,7 +21,7 @@ from sessions.runner.drain.title_request import write_title
 from sessions.runner.turn import provider_turn
 from teams.access import access_team
 from teams.actions.budgets import change_budgets, settle_lost_calls
-from teams.budgets import spent_this_month
+from teams.budgets.spending import spent_this_month
 from teams.models import Reservation, Team, UsageEntry, User
 from tests.sessions.factories import make_project, make_session
 from tests.sessions.runner.drains import drain, parts_of, stop, until

@@ -6,8 +6,9 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +29,17 @@ from providers.kinds import ProviderKind
 from providers.llm.facts import Cost, Price, PriceTier
 from providers.llm.messages import ModelRef
 from providers.models import ProviderConfig
+from sessions.actions.budget_limits import put_instance_limit, put_limit
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.models import Run, Session
 from sessions.runner import run_session
 from sessions.runner.turn import provider_turn
 from teams.access import access_team
-from teams.actions.budgets import change_budgets
+from teams.actions.services import create_service
 from teams.actions.usage import rebuild_totals
-from teams.budgets import BudgetReached, spent_this_month
-from teams.models import Reservation, Role, Team, User
+from teams.budgets import BudgetReached, Limit, Scope
+from teams.budgets.spending import spent_by_all
+from teams.models import Budget, Period, Reservation, Role, Team, UsageEntry, User
 from tests.factories import add_member, make_team, make_user
 from tests.sessions.factories import make_project, make_session, session_access
 from tests.sessions.runner.drains import stop
@@ -49,7 +52,7 @@ EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "15"))
 _numbers = itertools.count()
 _prices = st.tuples(*[st.decimals("0", "40", places=2)] * 4)
 _amounts = st.decimals("0", "6", places=2)
-_which = st.integers(0, 2)
+_which = st.integers(0, 5)
 
 
 def team_with_prices(owner: User, cost: Cost, *, output: int, name: str = "Acme") -> Team:
@@ -76,8 +79,17 @@ def ask(user: User, session: Session, text: str = "Go.") -> None:
     admit_prompt(session_access(user, session), draft)
 
 
+@dataclass(frozen=True)
+class Held:
+    """One budget of the machine, and the sessions whose calls it counts."""
+
+    limit: Limit
+    team: Team | None
+    sessions: frozenset[int]
+
+
 class Spending(RuleBasedStateMachine):
-    """Two people, three sessions, one model, and all that can become of a call."""
+    """Two teams, two people, a service account, a sub-agent, and all that can become of a call."""
 
     runner: asyncio.Runner
     folder: Path
@@ -88,7 +100,7 @@ class Spending(RuleBasedStateMachine):
         long=_prices,
         above=st.integers(1_000, 60_000),
         output=st.integers(0, 20_000),
-        limits=st.tuples(_amounts, _amounts),
+        limits=st.lists(st.none() | _amounts, min_size=9, max_size=9),
     )
     def begin(self, base: Any, long: Any, above: int, output: int, limits: Any) -> None:
         cost = Cost(Price(*base), (PriceTier(above, Price(*long)),), is_known=True)
@@ -96,23 +108,54 @@ class Spending(RuleBasedStateMachine):
         self.vendor.waits = True
         self.monkeypatch.setattr(provider_turn, "stream", self.vendor.stream)
         number = next(_numbers)
-        self.alice = make_user(f"a{number}@example.com")
-        bob = make_user(f"b{number}@example.com")
-        self.team = team_with_prices(self.alice, cost, output=output, name=f"Team {number}")
-        add_member(self.team, bob, Role.MEMBER)
-        project = make_project(self.team, self.folder / str(number), git=False)
-        self.people = (self.alice, bob, self.alice)
-        self.sessions = [make_session(one, project) for one in self.people]
+        alice, bob = make_user(f"a{number}@example.com"), make_user(f"b{number}@example.com")
+        self.operator = make_user(f"o{number}@example.com", operator=True)
+        one = team_with_prices(alice, cost, output=output, name=f"Team {number}")
+        other = team_with_prices(alice, cost, output=output, name=f"Other {number}")
+        self.teams = (one, other)
+        add_member(one, bob, Role.MEMBER)
+        access = access_team(alice, one.slug)
+        robot = create_service(access, name="Robot", role=Role.MEMBER).user
+        names = ((one, "a"), (one, "b"), (other, "c"))
+        first, second, third = (
+            make_project(team, self.folder / f"{number}{name}", name=name, git=False)
+            for team, name in names
+        )
+        self.alice = alice
+        self.people = (alice, bob, alice, robot, alice, alice)
+        of_project = (first, first, second, second, third)
+        self.sessions = [
+            make_session(person, project)
+            for person, project in zip(self.people, of_project, strict=False)
+        ]
+        self.sessions.append(make_session(alice, first, parent=self.sessions[0]))
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self.left_behind: list[asyncio.Task[None]] = []
-        self.limits = (Decimal(0), Decimal(0))
-        self.raise_limits(limits)
+        kinds = (
+            (Limit(Scope.INSTANCE, Period.DAY), None, {0, 1, 2, 3, 4, 5}),
+            (Limit(Scope.TEAM, Period.MONTH), one, {0, 1, 2, 3, 5}),
+            (Limit(Scope.TEAM, Period.WEEK), other, {4}),
+            (Limit(Scope.PROJECT, Period.DAY, project=first.pk), one, {0, 1, 5}),
+            (Limit(Scope.PROJECT, Period.MONTH, project=second.pk), one, {2, 3}),
+            (Limit(Scope.EACH, Period.MONTH), one, {1}),
+            (Limit(Scope.MEMBER, Period.MONTH, user_id=alice.pk), one, {0, 2, 5}),
+            (Limit(Scope.SERVICE, Period.MONTH), one, {3}),
+            (Limit(Scope.EACH, Period.WEEK), one, {3}),
+        )
+        self.held = [Held(limit, team, frozenset(own)) for limit, team, own in kinds]
+        self.limits: dict[int, Decimal] = {}
+        Budget.objects.all().delete()
+        # What earlier examples have spent counts as well.
+        self.spent_before = spent_by_all(Period.DAY)
+        for which, amount in enumerate(limits):
+            if amount is not None:
+                self._put(which, amount)
+        self._put(1, limits[1] or Decimal(3))
 
-    @rule(more=st.tuples(_amounts, _amounts))
-    def raise_limits(self, more: Any) -> None:
-        self.limits = (self.limits[0] + more[0], self.limits[1] + more[1])
-        access = access_team(self.alice, self.team.slug)
-        change_budgets(access, team=self.limits[0], each=self.limits[1], members={})
+    @rule(which=st.integers(0, 8), more=_amounts)
+    def raise_limit(self, which: int, more: Decimal) -> None:
+        if which in self.limits:
+            self._put(which, self.limits[which] + more)
 
     @rule(which=_which, writes=st.integers(0, 30_000), text=st.text(max_size=2_000))
     def work(self, which: int, writes: int, text: str) -> None:
@@ -157,34 +200,29 @@ class Spending(RuleBasedStateMachine):
             Run.objects.filter(session=session).update(lease_until=past)
 
     @invariant()
-    def nobody_pays_more_than_their_limit(self) -> None:
-        billed = self.vendor.billed
-        assert sum(billed.values(), Decimal(0)) <= self.limits[0]
-        by_person: defaultdict[int, Decimal] = defaultdict(Decimal)
-        for person, session in zip(self.people, self.sessions, strict=True):
-            by_person[person.pk] += billed[session.pk]
-        assert all(amount <= self.limits[1] for amount in by_person.values())
-
-    @invariant()
-    def what_is_counted_and_set_apart_covers_what_was_billed(self) -> None:
-        spent = spent_this_month(self.team)
-        held = dict(Reservation.objects.filter(team=self.team).values_list("id", "amount"))
-        for person in set(self.people):
-            own = [
-                session
-                for one, session in zip(self.people, self.sessions, strict=True)
-                if one == person
-            ]
-            billed = sum((self.vendor.billed[one.pk] for one in own), Decimal(0))
-            reserved = sum((held.get(one.pk, Decimal(0)) for one in own), Decimal(0))
-            counted = spent.get(person.pk, Decimal(0))
-            assert billed <= counted + reserved
-            assert counted + reserved <= self.limits[1]
-        assert sum(held.values(), spent.get(None, Decimal(0))) <= self.limits[0]
+    def no_budget_is_overshot(self) -> None:
+        counted: defaultdict[str, Decimal] = defaultdict(Decimal)
+        for session, cost in UsageEntry.objects.values_list("session", "cost"):
+            counted[session] += cost
+        held = dict(Reservation.objects.values_list("id", "amount"))
+        for which, limit in self.limits.items():
+            own = [self.sessions[one].pk for one in self.held[which].sessions]
+            billed = sum((self.vendor.billed[one] for one in own), Decimal(0))
+            covered = sum((counted[one] + held.get(one, Decimal(0)) for one in own), Decimal(0))
+            assert billed <= covered <= limit, self.held[which].limit
         assert rebuild_totals(write=False) == []
 
     def teardown(self) -> None:
         self.runner.run(self._leave())
+
+    def _put(self, which: int, amount: Decimal) -> None:
+        held = self.held[which]
+        if held.team is None:
+            most = self.spent_before.quantize(Decimal("0.01"), ROUND_FLOOR) + amount
+            put_instance_limit(self.operator, held.limit, amount=most)
+        else:
+            put_limit(access_team(self.alice, held.team.slug), held.limit, amount=amount)
+        self.limits[which] = amount
 
     async def _work(self, session: Session) -> None:
         self.vendor.calls.pop(session.pk, None)

@@ -14,7 +14,7 @@ from sessions.runner.turn import provider_turn
 from teams.access import access_team
 from teams.actions.budgets import change_budgets
 from teams.actions.usage import rebuild_totals
-from teams.budgets import spent_this_month
+from teams.budgets.spending import spent_this_month
 from teams.models import Reservation, User
 from tests.sessions.factories import make_project, make_session
 from tests.sessions.runner.test_funds_property import ask, team_with_prices

@@ -165,7 +165,7 @@ def test_of_one_budget_the_newest_warning_is_shown_and_takes_the_older_along(
 def test_a_month_later_nothing_is_left_of_it(
     warned: None, alice: User, client_for: ClientFor
 ) -> None:
-    BudgetNotice.objects.update(month="2020-01-01")
+    BudgetNotice.objects.update(start="2020-01-01")
     assert shown(client_for(alice), HOME) == []
 
 

@@ -14,18 +14,22 @@ from django.utils.translation import gettext as _
 from sessions.config.cost_limit import server_session_cost, team_session_cost
 from sessions.models import Session, WaitsFor
 from sessions.present.frame.composer import Composer, Reason
-from sessions.present.pages.budget_notices import share_text
+from sessions.present.pages.budgets.limits import LimitLine, load_limits, pace_of
+from sessions.present.pages.budgets.notices import share_text
 from teams.access import TeamAccess
 from teams.budget_form import BudgetForm
 from teams.budgets import (
+    Scope,
     Standing,
+    is_monthly,
     load_standings,
     month_start,
     next_month,
     reached,
-    spent_this_month,
     why_not,
 )
+from teams.budgets.all_standings import standings_for
+from teams.budgets.spending import spent_this_month
 from teams.models import Budget, Membership, Team
 
 
@@ -43,6 +47,10 @@ class BudgetLine:
     standing: Standing | None
     field: BoundField | None = None
 
+    @property
+    def pace(self) -> str:
+        return pace_of(self.standing)
+
 
 @dataclass(frozen=True)
 class BudgetPage:
@@ -59,6 +67,12 @@ class BudgetPage:
     session: Decimal | None
     most: Decimal | None
     lines: list[BudgetLine]
+    # All others than those of the form.
+    more: list[LimitLine]
+
+    @property
+    def pace(self) -> str:
+        return pace_of(self.team)
 
     @property
     def session_limit(self) -> Decimal | None:
@@ -66,7 +80,11 @@ class BudgetPage:
 
     @property
     def is_empty(self) -> bool:
-        return self.team is None and all(line.standing is None for line in self.lines)
+        return (
+            self.team is None
+            and not self.more
+            and all(line.standing is None for line in self.lines)
+        )
 
 
 def people_of(access: TeamAccess) -> list[Membership]:
@@ -79,49 +97,62 @@ def people_of(access: TeamAccess) -> list[Membership]:
     )
 
 
+def budgets_of(team: Team) -> list[Budget]:
+    """Returns: all budgets of a team with their members."""
+    return list(team.budgets.select_related("user").order_by("pk"))
+
+
 def load_budgets(
     access: TeamAccess,
     people: list[Membership],
     budgets: list[Budget],
     form: BudgetForm | None = None,
 ) -> BudgetPage:
-    """`people` as of `people_of`, `budgets` all of the team. One query."""
-    found = {(one.scope, one.user_id): one.amount for one in budgets}
-    each = found.get((Budget.Scope.EACH.value, None))
-    since = month_start()
+    """`people` as of `people_of`, `budgets` all of the team."""
+    held = standings_for(budgets)
+    monthly = {
+        user_id: (budget, standing)
+        for budget, user_id, standing in held
+        if is_monthly(budget) and (user_id is not None or budget.scope == Scope.TEAM)
+    }
+    each = next((one for one in budgets if is_monthly(one) and one.scope == Scope.EACH), None)
     spent = spent_this_month(access.team)
-    together = spent.get(None, Decimal(0))
-    limit = found.get((Budget.Scope.TEAM.value, None))
     lines = []
     for row in people:
-        own = found.get((Budget.Scope.MEMBER.value, row.user_id))
-        mine, used = own if own is not None else each, spent.get(row.user_id, Decimal(0))
+        budget, standing = monthly.get(row.user_id, (None, None))
         lines.append(
             BudgetLine(
                 user_id=row.user_id,
                 name=row.user.display_name,
                 email=row.user.email,
                 is_self=row.user_id == access.user.pk,
-                is_own=own is not None,
-                spent=used,
-                standing=None if mine is None else Standing(False, mine, used),
+                is_own=budget is not None and budget.scope == Scope.MEMBER,
+                spent=spent.get(row.user_id, Decimal(0)),
+                standing=standing,
                 field=form.of_member(row.user_id) if form is not None else None,
             )
         )
     return BudgetPage(
-        month=since,
+        month=month_start(),
         until=next_month(),
-        spent=together,
-        team=None if limit is None else Standing(True, limit, together),
-        each=each,
+        spent=spent.get(None, Decimal(0)),
+        team=monthly[None][1] if None in monthly else None,
+        each=each.amount if each is not None else None,
         session=team_session_cost(access.team),
         most=server_session_cost(),
         lines=lines,
+        more=load_limits(access, budgets),
     )
 
 
 def budgets_url(team: Team) -> str:
     return reverse("sessions:budgets", kwargs={"team": team.slug})
+
+
+def ask_url(team: Team, session: Session | None = None) -> str:
+    """Where somebody asks for more of a budget."""
+    url = reverse("sessions:budget_ask", kwargs={"team": team.slug})
+    return f"{url}?session={session.pk}" if session is not None else url
 
 
 def with_funds(
@@ -136,27 +167,38 @@ def with_funds(
     `told`: whose budgets the page warns of elsewhere, None for that of all. No query where the
     team has none.
     """
-    standings = load_standings(access.team, access.user.pk)
+    project_id = session.project_id if session is not None else ""
+    standings = load_standings(access.team, access.user.pk, project_id)
     hit = reached(standings)
     if hit is None:
-        untold = [one for one in standings if (None if one.is_team else access.user.pk) not in told]
-        return replace(composer, note=_soon(untold, access))
+        me = access.user.pk
+        untold = [one for one in standings if (me if one.is_member else None) not in told]
+        return replace(composer, note=_soon(untold, access, session))
     if composer.session is not None:
         composer = replace(composer, session=replace(composer.session, blocked=True))
-    if session is not None and (hit.is_team or session.waits_for == WaitsFor.FUNDS):
+    if session is not None and (not hit.is_member or session.waits_for == WaitsFor.FUNDS):
         return composer  # it stands above, for everybody who looks
     reason = Reason(
         why_not(hit, is_own=True).worded(),
         budgets_url(access.team),
         _("Open the budgets"),
         of_budget=True,
+        ask_url=ask_url(access.team, session),
     )
     error = "" if composer.error == reason.text else composer.error
     return replace(composer, reason=reason, error=error)
 
 
-def _soon(standings: list[Standing], access: TeamAccess) -> str:
-    """A warning for the member, and for admins of what all have together."""
-    shown = [one for one in standings if one.is_near]
-    one = next((one for one in shown if not one.is_team or access.sees_spending), None)
-    return share_text(one) if one is not None else ""
+def _soon(standings: list[Standing], access: TeamAccess, session: Session | None) -> str:
+    """A warning for the member, and for who sees the spending of others. None of the server's."""
+    shown = [
+        one
+        for one in standings
+        if one.scope != Scope.INSTANCE and (one.is_reached if one.is_soft else one.is_near)
+    ]
+    one = next((one for one in shown if one.is_member or access.sees_spending), None)
+    if one is None:
+        return ""
+    return share_text(
+        one, of=session.project.name if session and one.scope == Scope.PROJECT else ""
+    )

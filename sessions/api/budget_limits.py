@@ -1,0 +1,228 @@
+"""Budgets of every scope and period, and requests for more. `?team=` as for the budgets."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal
+
+from ninja import Field, Router, Schema
+
+from opencode_web.lib.errors import Forbidden, Invalid
+from opencode_web.lib.json import JsonObject, JsonValue
+from sessions.access import access_project
+from sessions.actions.budget_limits import (
+    answer_request,
+    put_instance_limit,
+    put_limit,
+    remove_instance_limit,
+    remove_limit,
+)
+from sessions.api.auth import ApiRequest
+from sessions.api.config import team_of
+from sessions.present.pages.budgets.limits import LimitLine, load_instance_limits, load_limits
+from sessions.present.pages.budgets.page import budgets_of
+from sessions.wire import to_ms
+from teams.access import TeamAccess, is_operator
+from teams.actions.budget_requests import MAX_TEXT, ask_for_more
+from teams.budget_form import MAX_AMOUNT
+from teams.budgets import Limit, Scope
+from teams.budgets.requests import (
+    access_request,
+    current_requests,
+    instance_requests,
+    waiting_requests,
+)
+from teams.http import client_ip
+from teams.models import Budget, BudgetRequest, Period, Role
+from teams.models import Scope as TokenScope
+
+router = Router(tags=["usage"])
+Amount = Field(gt=0, le=MAX_AMOUNT, decimal_places=2)
+
+
+class LimitBody(Schema):
+    """One budget. Units: USD.
+
+    `scope`: `instance` (the whole server, for operators), `team`, `project` with `projectID`,
+    `member` with `userID` (also of a service account), `each` member, `service` for each service
+    account. `period` is of UTC, weeks begin on Monday. A `soft` one only notifies.
+    """
+
+    scope: Literal["instance", "team", "project", "each", "service", "member"]
+    period: Literal["day", "week", "month"] = "month"
+    soft: bool = False
+    limit: Decimal = Field(ge=0, le=MAX_AMOUNT, decimal_places=2)
+    userID: int | None = None
+    projectID: str = Field(default="", max_length=40)
+
+
+class AskBody(Schema):
+    """More of a budget until it resets. `projectID`: where the work is that it stops. USD."""
+
+    budgetID: int
+    amount: Decimal = Amount
+    reason: str = Field(min_length=1, max_length=MAX_TEXT)
+    projectID: str = Field(default="", max_length=40)
+
+
+class AnswerBody(Schema):
+    """`amount` is granted; without one the request is denied. Units: USD."""
+
+    amount: Decimal | None = Field(default=None, gt=0, le=MAX_AMOUNT, decimal_places=2)
+    answer: str = Field(default="", max_length=MAX_TEXT)
+
+
+@router.get("/budget/limits", summary="Budgets of every scope and period")
+def get_limits(request: ApiRequest, team: str = "") -> list[JsonValue]:
+    """Admins and the role billing get all of the team, others what holds for them.
+
+    Operators also get those of the whole server.
+    """
+    return _limits(request, team_of(request, team, need=None))
+
+
+@router.put("/budget/limits", summary="Set a budget of one scope and period")
+def set_limit(request: ApiRequest, body: LimitBody, team: str = "") -> list[JsonValue]:
+    """Changes the amount where there is one already. What waits for a budget looks again."""
+    limit = Limit(
+        scope=Scope(body.scope),
+        period=Period(body.period),
+        is_soft=body.soft,
+        user_id=body.userID,
+        project=body.projectID,
+    )
+    ip = client_ip(request)
+    if limit.scope == Scope.INSTANCE:
+        access = team_of(request, team, need=None)
+        _require_operator(request)
+        if limit.user_id is not None or limit.project:
+            raise Invalid("A budget of the server names nobody.", kind="Body")
+        put_instance_limit(request.auth.user, limit, amount=body.limit, ip=ip)
+    else:
+        access = team_of(request, team, need=Role.BILLING)
+        put_limit(access, limit, amount=body.limit, ip=ip)
+    return _limits(request, access)
+
+
+@router.delete("/budget/limits/{budget_id}", summary="Remove a budget")
+def delete_limit(request: ApiRequest, budget_id: int, team: str = "") -> bool:
+    """Of the team, or of the server for operators."""
+    ip = client_ip(request)
+    access = team_of(request, team, need=None)
+    is_servers = Budget.objects.filter(pk=budget_id, team=None).exists()
+    if is_servers and is_operator(request.auth.user):
+        _require_operator(request)
+        remove_instance_limit(request.auth.user, budget_id, ip=ip)
+    else:
+        access = team_of(request, team, need=Role.BILLING)
+        remove_limit(access, budget_id, ip=ip)
+    return True
+
+
+@router.get("/budget/requests", summary="Requests for more of a budget")
+def get_requests(request: ApiRequest, team: str = "") -> list[JsonValue]:
+    """Your own of the current periods, and those that you can answer."""
+    access = team_of(request, team, need=None)
+    own = list(current_requests().filter(team=access.team, asker=access.user))
+    others = [*waiting_requests(access), *instance_requests(access.user).filter(team=access.team)]
+    rows = {row.pk: row for row in (*own, *others)}
+    return [_request(row) for row in rows.values()]
+
+
+@router.post("/budget/requests", summary="Ask for more of a budget")
+def ask(request: ApiRequest, body: AskBody, team: str = "") -> JsonObject:
+    """Of one that holds for you. It goes to those who can raise it."""
+    access = team_of(request, team, need=Role.MEMBER)
+    if body.projectID:
+        project = access_project(request.auth, body.projectID).project
+        if project.team_id != access.team.pk:
+            raise Invalid("Not a project of this team.", kind="Body")
+    row = ask_for_more(
+        access,
+        budget_id=body.budgetID,
+        amount=body.amount,
+        reason=body.reason,
+        project_id=body.projectID,
+        ip=client_ip(request),
+    )
+    return _request(row)
+
+
+@router.post("/budget/requests/{ask_id}", summary="Grant or deny a request for more")
+def answer(request: ApiRequest, ask_id: str, body: AnswerBody, team: str = "") -> JsonObject:
+    """What is granted counts until the budget resets. What waits for it looks again."""
+    access = team_of(request, team, need=None)
+    request.auth.require(TokenScope.ADMIN)
+    row = access_request(access, ask_id)
+    row = answer_request(
+        row, actor=access.user, grant=body.amount, answer=body.answer, ip=client_ip(request)
+    )
+    return _request(row)
+
+
+def _require_operator(request: ApiRequest) -> None:
+    request.auth.require(TokenScope.ADMIN)
+    if not is_operator(request.auth.user):
+        raise Forbidden("Only operators can change the budgets of this server.")
+
+
+def _limits(request: ApiRequest, access: TeamAccess) -> list[JsonValue]:
+    lines = load_limits(access, budgets_of(access.team), every=True)
+    if is_operator(request.auth.user):
+        lines = [*load_instance_limits(), *lines]
+    return [_line(line, names_projects=access.sees_work) for line in lines]
+
+
+def _line(line: LimitLine, *, names_projects: bool) -> JsonObject:
+    standing, found = line.standing, line.forecast
+    return {
+        "id": line.id,
+        "scope": line.scope.value,
+        **({"userID": line.user_id} if line.user_id is not None else {}),
+        **({"projectID": line.project} if line.project and names_projects else {}),
+        "period": line.period.value,
+        "since": line.since.isoformat(),
+        "until": to_ms(line.until),
+        "timeZone": "UTC",
+        "soft": line.is_soft,
+        "limit": float(line.amount),
+        **(
+            {
+                "granted": float(standing.limit - line.amount),
+                "spent": float(standing.spent),
+                "left": float(standing.left),
+                "percent": standing.percent,
+                "reached": standing.is_reached,
+            }
+            if standing is not None
+            else {}
+        ),
+        **(
+            {
+                "forecast": {
+                    "total": float(found.total),
+                    **({"runsOut": to_ms(found.runs_out)} if found.runs_out else {}),
+                }
+            }
+            if found is not None
+            else {}
+        ),
+    }
+
+
+def _request(row: BudgetRequest) -> JsonObject:
+    return {
+        "id": row.pk,
+        "budgetID": row.budget_id,
+        "scope": row.budget.scope,
+        "period": row.budget.period,
+        "userID": row.asker_id,
+        "name": row.asker.display_name,
+        "amount": float(row.amount),
+        "reason": row.reason,
+        "time": to_ms(row.created_at),
+        "status": row.status,
+        "granted": float(row.granted),
+        "answer": row.answer,
+        **({"answeredBy": row.answered_by.display_name} if row.answered_by else {}),
+    }

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opencode_web.lib.errors import Invalid
+from providers.effective import effective_provider, effective_providers
+from providers.llm.messages import ModelRef
+from providers.resolve import default_model, resolve_model
+from teams.models import Team
+from tests.providers.test_resolve import make_openai
+
+pytestmark = pytest.mark.django_db
+MINI, BIG = ModelRef("openai", "gpt-5-mini"), ModelRef("openai", "gpt-5")
+
+
+def only(*patterns: str) -> dict[str, Any]:
+    return {"limits": {"models": list(patterns)}}
+
+
+def offered(team: Team, config: dict[str, Any]) -> set[str]:
+    found = effective_providers(team, config).values()
+    return {f"{one.id}/{key}" for one in found for key in one.models}
+
+
+def test_what_is_not_on_the_list_is_neither_offered_nor_taken(team: Team) -> None:
+    make_openai(team)
+    team.config = only("openai/*-mini", "anthropic/*")
+    assert "openai/gpt-5-mini" in offered(team, team.config)
+    assert "openai/gpt-5" not in offered(team, team.config)
+    one = effective_provider(team, "openai", team.config)
+    assert one is not None
+    assert "gpt-5" not in one.models
+    assert default_model(team).model_id.endswith("-mini")
+    assert resolve_model(team, MINI).ref == MINI
+    with pytest.raises(Invalid, match=r"is not among the allowed models\. Choose another model"):
+        resolve_model(team, BIG)
+
+
+def test_a_project_narrows_the_list_of_its_team_and_cannot_widen_it(team: Team) -> None:
+    make_openai(team)
+    team.config = only("openai/gpt-5-mini", "openai/gpt-5-nano")
+    assert offered(team, only("openai/gpt-5-mini")) == {"openai/gpt-5-mini"}
+    assert offered(team, only("*")) == {"openai/gpt-5-mini", "openai/gpt-5-nano"}
+    assert offered(team, only()) == set()
+    with pytest.raises(Invalid, match="not among the allowed"):
+        resolve_model(team, BIG, only("*"))
+
+
+def test_the_list_of_the_server_holds_for_every_team(
+    team: Team, settings: Any, tmp_path: Path
+) -> None:
+    make_openai(team)
+    file = tmp_path / "server.json"
+    file.write_text('{"limits": {"models": ["openai/gpt-5-mini"]}}')
+    settings.INSTANCE_CONFIG = str(file)
+    assert offered(team, only("openai/*")) == {"openai/gpt-5-mini"}

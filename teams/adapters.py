@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import record_authentication
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import TooManyRequests
@@ -44,5 +46,22 @@ class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth
         return {"address": self.get_client_ip(request), "account": credentials.get("email", "")}
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        invite_id = request.session.get(INVITE)
-        return bool(invite_id) and Invite.objects.open().filter(pk=invite_id).exists()
+        return has_open_invite(request)
+
+    def post_login(self, request: HttpRequest, user: User, **hook: Any) -> HttpResponse:
+        """After every step of a sign-in: see what the identity provider says about the person."""
+        login = (hook.get("signal_kwargs") or {}).get("sociallogin")
+        if login is not None:
+            # It builds on what is here.
+            social = import_module("teams.identity.social")
+            provider = social.follow_rules(user, login, ip=self.get_client_ip(request))
+            if provider.counts_as_mfa:
+                record_authentication(request, user, "mfa", type="provider")
+        response: HttpResponse = super().post_login(request, user, **hook)
+        return response
+
+
+def has_open_invite(request: HttpRequest) -> bool:
+    """Whether this browser has opened an invitation that can still be accepted."""
+    invite_id = request.session.get(INVITE)
+    return bool(invite_id) and Invite.objects.open().filter(pk=invite_id).exists()

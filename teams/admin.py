@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from allauth.account.decorators import secure_admin_login
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.db.models import Model, QuerySet
@@ -16,8 +19,10 @@ from teams.models import ApiToken, AuditEntry, Invite, Membership, Team, User
 # The admin's own sign-in has no rate limit; this sends people to ours.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
-# What allauth registers for itself can be changed, and a session's key is as good as its cookie.
-admin.site.unregister(UserSession)
+# What allauth registers for itself can be changed, and shows keys that are as good as a sign-in.
+for _model in (UserSession, Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken):
+    if admin.site.is_registered(_model):
+        admin.site.unregister(_model)
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in the stubs only

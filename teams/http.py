@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 # Key of the browser's session: the team to open at `/`.
 LAST_TEAM = "last_team"
+# Key of the browser's session: the page that asked for another sign-in.
+AFTER_SECURITY = "after_security"
 
 
 class UserRequest(HttpRequest):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from opencode_web.ops import acts, addresses, catalog, folders, trail_views, views
+from opencode_web.ops import acts, addresses, catalog, folders, identity, trail_views, views
 
 app_name = "ops"
 
@@ -16,6 +16,14 @@ urlpatterns: list[URLPattern] = [
     path("health/findings", views.findings, name="findings"),
     path("addresses", addresses.addresses, name="addresses"),
     path("addresses/close", addresses.address_close, name="address_close"),
+    path("identity", identity.identity, name="identity"),
+    path("identity/policy", identity.policy, name="policy"),
+    path("identity/reset", identity.reset_link, name="reset_link"),
+    path("identity/new/<slug:kind>", identity.provider_new, name="provider_new"),
+    path("identity/p/<slug:slug>", identity.provider, name="provider"),
+    path("identity/p/<slug:slug>/delete", identity.provider_delete, name="provider_delete"),
+    path("identity/p/<slug:slug>/rules", identity.rule_add, name="rule_add"),
+    path("identity/p/<slug:slug>/rules/<int:rule>", identity.rule_remove, name="rule_remove"),
     path("catalog", catalog.catalog, name="catalog"),
     path("audit", trail_views.audit, name="audit"),
     path("audit.csv", trail_views.audit_csv, name="audit_csv"),

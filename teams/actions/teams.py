@@ -14,6 +14,7 @@ from teams.actions.members import announce_access, revoke_invites_above
 from teams.audit import AuditAction, record
 from teams.models import Membership, OwnAccounts, Role, Team, User
 from teams.models.team import SLUG_PATTERN
+from teams.policy import instance_policy
 
 
 @transaction.atomic
@@ -36,6 +37,9 @@ def create_team(
         raise Forbidden(_("Only operators of this server can create teams."))
     name = _valid_name(name)
     team = Team(name=name, slug=slug or free_slug(name))
+    policy = instance_policy()
+    team.instance_requires_mfa = policy.requires_mfa
+    team.instance_requires_sso = policy.requires_sso
     _save_slug(team)
     Membership.objects.create(team=team, user=user, role=Role.OWNER)
     data: JsonObject = {"name": name, "slug": team.slug}

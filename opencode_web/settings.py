@@ -285,6 +285,10 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_FORMS = {
     "authenticate": "teams.identity.factors.SignInCodeForm",
     "reauthenticate": "teams.identity.factors.ReauthenticateCodeForm",
+    "add_webauthn": "teams.identity.factors.AddKeyForm",
+    "authenticate_webauthn": "teams.identity.factors.SignInKeyForm",
+    "login_webauthn": "teams.identity.factors.PasskeyForm",
+    "reauthenticate_webauthn": "teams.identity.factors.ReauthenticateKeyForm",
 }
 MFA_PASSKEY_LOGIN_ENABLED = True
 # Nobody is asked to confirm an address here.

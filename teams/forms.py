@@ -85,6 +85,15 @@ class NewPasswordForm(forms.Form):
     )
 
 
+class PolicyForm(forms.Form):
+    """What a team asks of a sign-in."""
+
+    requires_mfa = forms.BooleanField(
+        label=_("Require multi-factor authentication"), required=False
+    )
+    requires_sso = forms.BooleanField(label=_("Require single sign-on"), required=False)
+
+
 class NewTeamForm(forms.Form):
     """A team needs only a name; its address is made from it."""
 

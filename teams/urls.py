@@ -106,6 +106,7 @@ account_urlpatterns: Routes = [
 _settings: Routes = [
     path("", teams.settings_home, name="settings"),
     path("general", teams.general, name="general"),
+    path("policy", teams.policy, name="policy"),
     path("transfer", teams.transfer, name="transfer"),
     path("delete", teams.delete, name="delete"),
     path("leave", members.leave, name="leave"),

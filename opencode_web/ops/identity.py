@@ -24,18 +24,21 @@ from teams.actions.identity import (
     set_instance_policy,
 )
 from teams.actions.resets import create_reset
+from teams.forms import PolicyForm
 from teams.http import UserRequest, attempt, client_ip, done, show
 from teams.identity.providers import has_saml, return_address
-from teams.models import IdentityProvider, SignInPolicy, User
+from teams.models import IdentityProvider, User
 from teams.policy import instance_policy
 
 
-class PolicyForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in the stubs only
+class InstancePolicyForm(PolicyForm):
     """What the whole server asks of a sign-in."""
 
-    class Meta:
-        model = SignInPolicy
-        fields = ("requires_mfa", "requires_sso", "exempts_operators")
+    exempts_operators = forms.BooleanField(
+        label=gettext_lazy("Let operators sign in with their password"),
+        required=False,
+        help_text=gettext_lazy("For the day on which the identity provider does not answer."),
+    )
 
 
 class ResetForm(forms.Form):
@@ -56,7 +59,7 @@ def identity(request: UserRequest) -> HttpResponse:
 @operator_view
 def policy(request: UserRequest) -> HttpResponse:
     """Set what the whole server asks of a sign-in."""
-    form = PolicyForm(request.POST)
+    form = InstancePolicyForm(request.POST)
 
     def act() -> bool:
         data = form.cleaned_data
@@ -173,7 +176,7 @@ def _show(request: UserRequest, *, status: int = 200, **more: Any) -> HttpRespon
     context: dict[str, object] = {
         "providers": IdentityProvider.objects.order_by("name"),
         "kinds": IdentityProvider.Kind.choices,
-        "policy_form": PolicyForm(instance=instance_policy()),
+        "policy_form": InstancePolicyForm(initial=vars(instance_policy())),
         "reset_form": ResetForm(),
         "reset_link": "",
         **more,

@@ -12,6 +12,13 @@ from allauth.mfa.totp.internal.auth import (
     hotp_value,
     yield_hotp_counters_from_time,
 )
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
+from django import forms
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
@@ -74,6 +81,34 @@ class SignInCodeForm(_CountedForm, AuthenticateForm):  # type: ignore[misc]  # a
 
 
 class ReauthenticateCodeForm(_CountedForm, ReauthenticateForm):  # type: ignore[misc]  # as above
+    """Asked again before something is changed."""
+
+
+class _KeyForm(forms.Form):
+    """What a browser sends is read by a library that says of bad input what Python says."""
+
+    def full_clean(self) -> None:
+        """Fill in the errors."""
+        try:
+            super().full_clean()
+        except (KeyError, TypeError, ValueError, AttributeError):
+            self.cleaned_data = {}
+            self.add_error("credential", FactorAdapter.error_messages["incorrect_code"])
+
+
+class AddKeyForm(_KeyForm, AddWebAuthnForm):  # type: ignore[misc]  # as above
+    """A new key."""
+
+
+class SignInKeyForm(_KeyForm, AuthenticateWebAuthnForm):  # type: ignore[misc]  # as above
+    """A key as the second step."""
+
+
+class PasskeyForm(_KeyForm, LoginWebAuthnForm):  # type: ignore[misc]  # as above
+    """A passkey as the whole sign-in."""
+
+
+class ReauthenticateKeyForm(_KeyForm, ReauthenticateWebAuthnForm):  # type: ignore[misc]  # as above
     """Asked again before something is changed."""
 
 

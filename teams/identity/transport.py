@@ -35,7 +35,7 @@ class GuardedAdapter(requests.adapters.BaseAdapter):
         )
         response.encoding = answer.charset_encoding or "utf-8"
         response._content = body
-        response._content_consumed = True  # type: ignore[attr-defined]  # there is no `raw` to close
+        response._content_consumed = True  # there is no `raw` to close
         return response
 
     def close(self) -> None:

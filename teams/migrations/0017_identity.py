@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='IdentityProvider',
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False)),
                 ('slug', models.CharField(max_length=40, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9]+(?:-[a-z0-9]+)*\\Z')])),
                 ('kind', models.CharField(choices=[('oidc', 'OpenID Connect'), ('google', 'Google'), ('gitlab', 'GitLab'), ('github', 'GitHub'), ('saml', 'SAML')], max_length=8)),
                 ('name', models.CharField(max_length=60)),
@@ -36,10 +36,10 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='SignInPolicy',
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('requires_mfa', models.BooleanField(default=False, verbose_name='Require multi-factor authentication')),
-                ('requires_sso', models.BooleanField(default=False, verbose_name='Require single sign-on')),
-                ('exempts_operators', models.BooleanField(default=True, verbose_name='Let operators sign in with their password')),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False)),
+                ('requires_mfa', models.BooleanField(default=False)),
+                ('requires_sso', models.BooleanField(default=False)),
+                ('exempts_operators', models.BooleanField(default=True)),
             ],
         ),
         migrations.AddField(
@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='ResetLink',
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False)),
                 ('digest', models.CharField(max_length=64, unique=True)),
                 ('expires_at', models.DateTimeField()),
                 ('used_at', models.DateTimeField(null=True)),
@@ -88,7 +88,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='IdentityRule',
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False)),
                 ('claim', models.CharField(max_length=200)),
                 ('value', models.CharField(max_length=300)),
                 ('role', models.CharField(choices=[('owner', 'Owner'), ('admin', 'Admin'), ('member', 'Member'), ('viewer', 'Viewer'), ('billing', 'Billing')], max_length=8)),

@@ -88,12 +88,10 @@ class ManagedMembership(models.Model):
 class SignInPolicy(models.Model):
     """What the whole server asks of a sign-in. One row, or none for nothing."""
 
-    requires_mfa = models.BooleanField(_("Require multi-factor authentication"), default=False)
-    requires_sso = models.BooleanField(_("Require single sign-on"), default=False)
+    requires_mfa = models.BooleanField(default=False)
+    requires_sso = models.BooleanField(default=False)
     # For the day on which the identity provider does not answer.
-    exempts_operators = models.BooleanField(
-        _("Let operators sign in with their password"), default=True
-    )
+    exempts_operators = models.BooleanField(default=True)
 
     def __str__(self) -> str:
         return "Sign-in policy"

@@ -9,10 +9,9 @@ from allauth.mfa.base import views as mfa
 from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
 from allauth.mfa.webauthn import views as webauthn
-from allauth.socialaccount.providers.github.views import oauth2_callback as github_callback
 from django.urls import URLPattern, URLResolver, include, path
 
-from teams.identity.openid import openid_callback
+from teams.identity.openid import github_callback, openid_callback
 from teams.identity.providers import has_saml
 from teams.views import (
     audit,
@@ -61,7 +60,6 @@ _security: Routes = [
     path("codes", security.RecoveryCodesView.as_view(), name="mfa_view_recovery_codes"),
     path("codes/new", recovery_codes.generate_recovery_codes, name="mfa_generate_recovery_codes"),
     path("codes/file", recovery_codes.download_recovery_codes, name="mfa_download_recovery_codes"),
-    path("keys", security.SecurityView.as_view(), name="mfa_list_webauthn"),
     path("keys/new", security.AddKeyView.as_view(), name="mfa_add_webauthn"),
     path("keys/<int:pk>/remove", security.RemoveKeyView.as_view(), name="mfa_remove_webauthn"),
     path(

@@ -10,13 +10,17 @@ import requests
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.helpers import render_authentication_error
 from allauth.socialaccount.internal.jwtkit import lookup_kid_jwk, verify_and_decode
-from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.models import SocialApp, SocialLogin
+from allauth.socialaccount.providers.github.views import GitHubOAuth2Adapter
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
-from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
+from allauth.socialaccount.providers.oauth2.views import OAuth2Adapter, OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+
+from opencode_web.lib.errors import NotFound
+from teams.models import IdentityProvider
 
 logger = logging.getLogger(__name__)
 
@@ -90,31 +94,44 @@ def has_right_nonce(login: SocialLogin) -> bool:
 
 def openid_callback(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Where a provider sends the browser back to."""
-    adapter = IdTokenAdapter(request, provider_id)
+    return _come_back(request, IdTokenAdapter(request, provider_id))
+
+
+def github_callback(request: HttpRequest) -> HttpResponse:
+    """Where GitHub sends the browser back to."""
+    return _come_back(request, GitHubOAuth2Adapter(request))
+
+
+def _come_back(request: HttpRequest, adapter: OAuth2Adapter) -> HttpResponse:
     try:
         response: HttpResponse = OAuth2CallbackView.adapter_view(adapter)(request)
+    except SocialApp.DoesNotExist as exc:
+        raise NotFound("Page") from exc
     except OAuth2Error as exc:
         # allauth asks for the discovery document before it looks for faults.
-        return failed(request, adapter.get_provider(), exc)
+        return failed(request, adapter.get_provider().sub_id, exc)
     return response
 
 
-def failed(request: HttpRequest, provider: Any, exc: Exception) -> HttpResponse:
+def failed(request: HttpRequest, slug: str, exc: Exception) -> HttpResponse:
     """Go back to where it began with a sentence; the log has the reason."""
-    logger.warning("identity.failed provider=%s reason=%s", provider.sub_id, exc)
-    response: HttpResponse = render_authentication_error(request, provider, exception=exc)
+    logger.warning("identity.failed provider=%s reason=%s", slug, exc)
+    row = IdentityProvider.objects.get(slug=slug)
+    response: HttpResponse = render_authentication_error(request, row, exception=exc)
     return response
 
 
 def begin(request: HttpRequest, slug: str, *, process: str, next_url: str) -> HttpResponse:
-    """Send the browser to a provider of any kind. Raises: SocialApp.DoesNotExist."""
-    provider = get_adapter(request).get_provider(request, slug)
+    """Send the browser to a provider of any kind. Raises: NotFound."""
     try:
+        provider = get_adapter(request).get_provider(request, slug)
         response: HttpResponse = provider.redirect(
             request, process=process, next_url=next_url or None
         )
+    except SocialApp.DoesNotExist as exc:
+        raise NotFound("Page") from exc
     except OAuth2Error as exc:
-        return failed(request, provider, exc)
+        return failed(request, slug, exc)
     url = response.get("Location", "")
     if not url.startswith("http"):
         return response  # it went wrong, and stays on this server

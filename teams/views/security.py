@@ -15,7 +15,7 @@ from allauth.socialaccount.internal.flows.connect import disconnect, validate_di
 from allauth.socialaccount.models import SocialAccount
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -66,6 +66,8 @@ class AddKeyView(AddWebAuthnView):  # type: ignore[misc]
 
 class RemoveKeyView(RemoveWebAuthnView):  # type: ignore[misc]
     """Not the last factor of somebody who has to have one."""
+
+    success_url = reverse_lazy("mfa_index")
 
     def form_valid(self, form: Any) -> HttpResponse:
         adapter = FactorAdapter()

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from allauth.account.utils import get_next_redirect_url
 from allauth.account.views import LoginView
-from allauth.socialaccount.models import SocialApp
 from django.contrib import messages
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
@@ -13,7 +12,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from opencode_web.lib.errors import NotFound
 from teams.actions.attempts import Kind, count_attempt
 from teams.actions.resets import ResetUnusable, find_reset, use_reset
 from teams.forms import CompanyForm, NewPasswordForm, SignInForm
@@ -52,10 +50,7 @@ def sign_in_with(request: HttpRequest, slug: str) -> HttpResponse:
     connects = request.POST.get("process") == "connect" and request.user.is_authenticated
     # allauth judges it again before anybody is sent there.
     next_url = get_next_redirect_url(request) or ""
-    try:
-        return begin(request, slug, process="connect" if connects else "login", next_url=next_url)
-    except SocialApp.DoesNotExist as exc:
-        raise NotFound("Page") from exc
+    return begin(request, slug, process="connect" if connects else "login", next_url=next_url)
 
 
 @require_POST

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from teams.actions.attempts import unlock_account
 from teams.http import client_ip
 from teams.models import ApiToken, AuditEntry, Invite, Membership, Team, User
+from teams.policy import require_instance_policy
 
 # The admin's own sign-in has no rate limit; this sends people to ours.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -23,6 +24,21 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 for _model in (UserSession, Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken):
     if admin.site.is_registered(_model):
         admin.site.unregister(_model)
+
+
+_may_open = admin.site.has_permission
+
+
+def _has_permission(request: HttpRequest) -> bool:
+    """Whether somebody may see the admin. Raises: PolicyUnmet."""
+    if not _may_open(request):
+        return False
+    assert isinstance(request.user, User)
+    require_instance_policy(request.user)
+    return True
+
+
+admin.site.has_permission = _has_permission  # type: ignore[method-assign]
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in the stubs only

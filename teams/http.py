@@ -21,6 +21,7 @@ from teams.access import TeamAccess, access_team
 from teams.actions.browsers import note_browser
 from teams.browser import BrowserSession
 from teams.models import Membership, Role, Team, User
+from teams.policy import unmet_teams
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,11 +98,12 @@ def team_view(
 
 def shell_access(request: HttpRequest) -> TeamAccess | None:
     """Returns: the team whose inbox a page has: its own, else the last one that was open, else the
-    person's first. None for who is in no team."""
+    person's first. None for who is in no team whose sign-in policy they meet."""
     access: TeamAccess | None = getattr(request, "access", None)
     if access is not None or not isinstance(request.user, User):
         return access
     own = Membership.objects.filter(user=request.user).select_related("team")
+    own = own.exclude(unmet_teams(request.user, "team__"))
     rows = list(own.order_by("team__name", "team_id"))
     last = request.session.get(LAST_TEAM)
     row = next((row for row in rows if row.team_id == last), rows[0] if rows else None)

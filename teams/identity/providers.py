@@ -47,7 +47,9 @@ def to_app(row: IdentityProvider) -> SocialApp:
     if is_openid(row.kind):
         settings["server_url"] = row.server_url
     if row.kind == Kind.SAML:
-        settings |= {"idp": row.metadata, "advanced": {"want_assertion_signed": True}}
+        # This server may have a name without a dot.
+        advanced: JsonObject = {"want_assertion_signed": True, "allow_single_label_domains": True}
+        settings |= {"idp": row.metadata, "advanced": advanced}
     return SocialApp(
         provider=_ALLAUTH.get(Kind(row.kind), "openid_connect"),
         provider_id=row.slug,

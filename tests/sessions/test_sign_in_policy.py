@@ -220,7 +220,8 @@ def test_the_server_can_require_it_of_every_team_and_of_the_console(
     assert later.needs_mfa
     assert later.needs_sso
     for client in (client_of(root), client_of(root, "mfa"), client_of(root, "socialaccount")):
-        assert client.get("/ops/")["Location"] == "/me/security"
+        for page in ("/ops/", "/admin/teams/user/"):
+            assert client.get(page)["Location"] == "/me/security"
     assert client_of(root, "mfa", "socialaccount").get("/ops/").status_code == 200
     # Break-glass: the provider is down, and somebody has to get in.
     set_instance_policy(root, mfa=True, sso=True, exempts_operators=True)

@@ -54,9 +54,8 @@ class AppErrorMiddleware(EitherMiddleware):
 
     def _to_security(self, request: HttpRequest, exc: PolicyUnmet) -> HttpResponse | None:
         """Lead who opens a page to where the sign-in can be completed, and back from there."""
-        if request.method != "GET" or getattr(request, "htmx", False):
-            return None
-        if not request.accepts("text/html"):
+        is_part = getattr(request, "htmx", False) or "Sec-Purpose" in request.headers
+        if request.method != "GET" or is_part or not request.accepts("text/html"):
             return None
         messages.warning(request, exc.message)
         request.session[AFTER_SECURITY] = request.get_full_path()

@@ -267,7 +267,7 @@ CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 # ---- Sign-in -----------------------------------------------------------------------------------
 AUTH_USER_MODEL = "teams.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
-ACCOUNT_ADAPTER = "teams.adapters.InviteOnlyAdapter"
+ACCOUNT_ADAPTER = "teams.identity.accounts.InviteOnlyAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]

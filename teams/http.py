@@ -20,7 +20,7 @@ from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from teams.access import TeamAccess, access_team
 from teams.actions.browsers import note_browser
 from teams.browser import BrowserSession
-from teams.models import Membership, Role, Team, User
+from teams.models import Invite, Membership, Role, Team, User
 from teams.policy import unmet_teams
 
 P = ParamSpec("P")
@@ -28,6 +28,8 @@ T = TypeVar("T")
 
 # Key of the browser's session: the team to open at `/`.
 LAST_TEAM = "last_team"
+# Key of the browser's session: the invitation this browser has opened.
+INVITE = "invite"
 # Key of the browser's session: the page that asked for another sign-in.
 AFTER_SECURITY = "after_security"
 
@@ -108,6 +110,12 @@ def shell_access(request: HttpRequest) -> TeamAccess | None:
     last = request.session.get(LAST_TEAM)
     row = next((row for row in rows if row.team_id == last), rows[0] if rows else None)
     return None if row is None else TeamAccess(row.team, row, request.user)
+
+
+def has_open_invite(request: HttpRequest) -> bool:
+    """Whether this browser has opened an invitation that can still be accepted."""
+    invite_id = request.session.get(INVITE)
+    return bool(invite_id) and Invite.objects.open().filter(pk=invite_id).exists()
 
 
 def client_ip(request: HttpRequest) -> str | None:

@@ -39,20 +39,19 @@ def read_metadata(text: str) -> JsonObject:
             _("SAML is not installed on this server. Install opencode-web[saml] or use the image."),
             field="metadata",
         )
-    # The extra is loaded by nobody else.
-    from onelogin.saml2.idp_metadata_parser import OneLogin_Saml2_IdPMetadataParser
-
+    # Of the extra, which may be missing.
+    parser = import_module("onelogin.saml2.idp_metadata_parser").OneLogin_Saml2_IdPMetadataParser
     if text.strip().startswith(("https://", "http://")):
         text = _get(text.strip(), field="metadata").text
     try:
-        idp: dict[str, Any] = OneLogin_Saml2_IdPMetadataParser.parse(text)["idp"]
+        idp: dict[str, Any] = parser.parse(text)["idp"]
         certificate = idp.get("x509cert") or idp["x509certMulti"]["signing"][0]
         found: JsonObject = {
             "entity_id": idp["entityId"],
             "sso_url": idp["singleSignOnService"]["url"],
             "x509cert": certificate,
         }
-    except Exception as exc:  # the parser raises what lxml does
+    except (SyntaxError, LookupError, TypeError, ValueError) as exc:
         raise Invalid(
             _("This is not SAML metadata of an identity provider."), field="metadata"
         ) from exc

@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from requests import Session
 
 from teams.actions.managed_members import apply_roles, higher_role
-from teams.adapters import has_open_invite
 from teams.audit import AuditAction, record
+from teams.http import client_ip, has_open_invite
 from teams.identity.openid import has_right_nonce
 from teams.identity.providers import claim_values, confirmed_emails, to_app
 from teams.identity.transport import guarded_session
@@ -102,6 +102,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
             team=None,
             target=user,
             data={"provider": sociallogin.account.provider},
+            ip=client_ip(request),
         )
         return user
 

@@ -20,8 +20,13 @@ _RULE = """
 from teams.models import IdentityProvider, IdentityRule, Team
 IdentityRule.objects.create(
     provider=IdentityProvider.objects.get(slug={slug!r}), claim="groups", value="developers",
-    team=Team.objects.get(slug={team!r}), role="member",
+    team=Team.objects.get(memberships__user__email={owner!r}), role="member",
 )
+"""
+
+_REQUIRE = """
+from teams.models import Team
+Team.objects.filter(memberships__user__email={owner!r}).update(requires_mfa={on})
 """
 
 
@@ -73,7 +78,7 @@ def test_a_person_signs_in_with_the_genuine_oidc_provider(server: Installation) 
             page.get_by_label("Create accounts").check()
             page.get_by_role("button", name="Save").click()
             expect(page.get_by_text(f"{base}/sso/corp/return")).to_be_visible()
-        server.run(_RULE.format(slug="corp", team=server.team))
+        server.run(_RULE.format(slug="corp", owner=server.email))
         with browser.new_context() as context:
             page = context.new_page()
             page.goto(f"{base}/me/tokens")
@@ -121,3 +126,13 @@ def test_a_passkey_is_added_and_signs_in_without_a_password(server: Installation
         page.get_by_role("button", name="Sign in", exact=True).click()
         page.get_by_role("button", name="Use a passkey or security key").click()
         expect(page.get_by_role("navigation").first).to_be_visible()
+        # A browser without it is led to where it can be added, and back.
+        server.run(_REQUIRE.format(owner=server.email, on=True))
+        context.clear_cookies()
+        key = server.sign_in(server.email)
+        context.add_cookies([{"name": "sessionid", "value": key, "url": base_of(server)}])
+        page.goto(base_of(server))
+        expect(page).to_have_url(f"{base_of(server)}/me/security")
+        expect(page.get_by_text("requires multi-factor authentication")).to_be_visible()
+        expect(page.get_by_role("link", name="Continue")).to_be_visible()
+        server.run(_REQUIRE.format(owner=server.email, on=False))

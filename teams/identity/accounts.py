@@ -1,6 +1,7 @@
+"""Sign-ins of people, as allauth asks about them."""
+
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -12,10 +13,9 @@ from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import TooManyRequests
 from teams.access import ACCESS_CHANGED, user_group
 from teams.actions.attempts import Kind, count_attempt, forgive_attempt
-from teams.models import Invite, User
-
-# Key of the browser's session: the invitation this browser has opened.
-INVITE = "invite"
+from teams.http import has_open_invite
+from teams.identity.social import follow_rules
+from teams.models import User
 
 
 class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
@@ -52,16 +52,8 @@ class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth
         """After every step of a sign-in: see what the identity provider says about the person."""
         login = (hook.get("signal_kwargs") or {}).get("sociallogin")
         if login is not None:
-            # It builds on what is here.
-            social = import_module("teams.identity.social")
-            provider = social.follow_rules(user, login, ip=self.get_client_ip(request))
+            provider = follow_rules(user, login, ip=self.get_client_ip(request))
             if provider.counts_as_mfa:
                 record_authentication(request, user, "mfa", type="provider")
         response: HttpResponse = super().post_login(request, user, **hook)
         return response
-
-
-def has_open_invite(request: HttpRequest) -> bool:
-    """Whether this browser has opened an invitation that can still be accepted."""
-    invite_id = request.session.get(INVITE)
-    return bool(invite_id) and Invite.objects.open().filter(pk=invite_id).exists()

@@ -89,7 +89,7 @@ def test_a_person_signs_in_with_the_genuine_oidc_provider(server: Installation) 
             page.get_by_role("button", name="Continue").click()
             expect(page).to_have_url(f"{base}/me/tokens")
             page.goto(f"{base}/me/profile")
-            expect(page.get_by_text("grace@corp.example")).to_be_visible()
+            expect(page.get_by_role("main").get_by_text("grace@corp.example")).to_be_visible()
             expect(page.get_by_role("link", name="Member", exact=True)).to_be_visible()
 
 

@@ -214,6 +214,7 @@ def test_the_server_can_require_it_of_every_team_and_of_the_console(
     team: Team, alice: User, provider: IdentityProvider
 ) -> None:
     root = make_user("root@example.com", operator=True)
+    User.objects.filter(pk=root.pk).update(is_staff=True)
     Authenticator.objects.create(user=root, type="totp", data={})
     set_instance_policy(root, mfa=True, sso=True, exempts_operators=False)
     later = make_team(alice, name="Later", slug="later")

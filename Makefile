@@ -68,7 +68,8 @@ COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate
 
 lock: $(UV) ## Resolve the dependencies again; ARGS="--upgrade" takes newer ones
 	$(COMPILE) $(ARGS) --output-file requirements.lock
-	$(COMPILE) $(ARGS) --group dev --constraints requirements.lock --output-file requirements-dev.lock
+	$(COMPILE) $(ARGS) --extra saml --constraints requirements.lock --output-file requirements-saml.lock
+	$(COMPILE) $(ARGS) --extra saml --group dev --constraints requirements-saml.lock --output-file requirements-dev.lock
 
 clean: ## Remove the environment and the caches; data in var/ stays
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

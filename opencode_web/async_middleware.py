@@ -8,11 +8,14 @@ of thread less per request, an eighth of the CPU of a short turn.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from csp.middleware import CSPMiddleware as CspBase
 from django.contrib.auth.middleware import AuthenticationMiddleware as AuthenticationBase
+from django.contrib.auth.middleware import get_user
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.messages.middleware import MessageMiddleware as MessageBase
 from django.contrib.sessions.middleware import SessionMiddleware as SessionBase
 from django.http import HttpRequest
@@ -22,6 +25,10 @@ from django.middleware.common import CommonMiddleware as CommonBase
 from django.middleware.csrf import CsrfViewMiddleware as CsrfBase
 from django.middleware.security import SecurityMiddleware as SecurityBase
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.functional import SimpleLazyObject
+
+from teams.models import User
+from teams.policy import sign_in_of
 
 _Before = Callable[[HttpRequest], HttpResponseBase | None]
 _After = Callable[[HttpRequest, HttpResponseBase], HttpResponseBase]
@@ -71,7 +78,16 @@ class CsrfViewMiddleware(Inline, CsrfBase):
 
 
 class AuthenticationMiddleware(Inline, AuthenticationBase):
-    pass
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+        request.user = SimpleLazyObject(partial(_signed_in, request))  # type: ignore[assignment]  # as Django's
+
+
+def _signed_in(request: HttpRequest) -> User | AnonymousUser:
+    user = get_user(request)
+    if isinstance(user, User):
+        user.sign_in = sign_in_of(request.session, user)
+    return user
 
 
 class MessageMiddleware(Inline, MessageBase):

@@ -3,16 +3,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.contrib import messages
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from opencode_web.denials import note_denial
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.origin import originating
 from opencode_web.outage import RETRY_AFTER_S, find_outage
-from teams.http import origin_of
+from teams.http import AFTER_SECURITY, origin_of
+from teams.policy import PolicyUnmet
 
 Handler = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
@@ -56,6 +58,8 @@ class AppErrorMiddleware(EitherMiddleware):
     """
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
+        if isinstance(exc, PolicyUnmet) and (page := self._to_security(request, exc)):
+            return page
         if isinstance(exc, AppError):
             note_denial(request, exc)
             return render_error(request, exc)
@@ -66,6 +70,15 @@ class AppErrorMiddleware(EitherMiddleware):
             response["Retry-After"] = str(RETRY_AFTER_S)
             return response
         return None
+
+    def _to_security(self, request: HttpRequest, exc: PolicyUnmet) -> HttpResponse | None:
+        """Lead who opens a page to where the sign-in can be completed, and back from there."""
+        is_part = getattr(request, "htmx", False) or "Sec-Purpose" in request.headers
+        if request.method != "GET" or is_part or not request.accepts("text/html"):
+            return None
+        messages.warning(request, exc.message)
+        request.session[AFTER_SECURITY] = request.get_full_path()
+        return redirect("mfa_index")
 
 
 def render_error(request: HttpRequest, error: AppError) -> HttpResponse:

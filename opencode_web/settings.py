@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -128,7 +129,10 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "opencode_web.apps.OwnStaticFilesConfig",
-    *("django_htmx", "csp", "allauth", "allauth.account", "allauth.usersessions"),
+    *("django_htmx", "csp", "allauth", "allauth.account", "allauth.usersessions", "allauth.mfa"),
+    *("allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"),
+    "allauth.socialaccount.providers.github",
+    *(["allauth.socialaccount.providers.saml"] if find_spec("onelogin") else []),
     "opencode_web.apps.OpencodeWebConfig",
     "teams.apps.TeamsConfig",
     "providers.apps.ProvidersConfig",
@@ -264,13 +268,34 @@ CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 # ---- Sign-in -----------------------------------------------------------------------------------
 AUTH_USER_MODEL = "teams.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
-ACCOUNT_ADAPTER = "teams.adapters.InviteOnlyAdapter"
+ACCOUNT_ADAPTER = "teams.identity.accounts.InviteOnlyAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 # Invitations are links that somebody hands over, so that no mail server is needed.
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+SOCIALACCOUNT_ADAPTER = "teams.identity.social.SocialAdapter"
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {"provider_class": "teams.identity.openid.NonceProvider"},
+}
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+MFA_ADAPTER = "teams.identity.factors.FactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_FORMS = {
+    "authenticate": "teams.identity.factors.SignInCodeForm",
+    "reauthenticate": "teams.identity.factors.ReauthenticateCodeForm",
+    "add_webauthn": "teams.identity.factors.AddKeyForm",
+    "authenticate_webauthn": "teams.identity.factors.SignInKeyForm",
+    "login_webauthn": "teams.identity.factors.PasskeyForm",
+    "reauthenticate_webauthn": "teams.identity.factors.ReauthenticateKeyForm",
+}
+MFA_PASSKEY_LOGIN_ENABLED = True
+# Nobody is asked to confirm an address here.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+# A phone whose clock is a little off still signs in; a code counts once.
+MFA_TOTP_TOLERANCE = 1
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/login"

@@ -34,6 +34,7 @@ from sessions.models import (
 from teams.access import TeamAccess, access_team, has_role, require_role, roles_with
 from teams.auth import Principal
 from teams.models import Membership, Role, Scope, User
+from teams.policy import unmet_teams
 
 _MEMBERSHIP = CompiledQuery(
     lambda user_id, team_id: Membership.objects.current().filter(user=user_id, team=team_id)[:1],
@@ -105,7 +106,13 @@ def _only_team(principal: Principal) -> str | None:
     return None if principal.team is None else principal.team.pk
 
 
-def _team_ids(
+def _team_ids(principal: Principal, need: Role = Role.VIEWER) -> QuerySet[Membership, str]:
+    return _ids_of(principal.user.pk, _only_team(principal), need).exclude(
+        unmet_teams(principal.user, "team__")
+    )
+
+
+def _ids_of(
     user_id: int, team_id: str | None, need: Role = Role.VIEWER
 ) -> QuerySet[Membership, str]:
     rows = Membership.objects.current().filter(user=user_id, role__in=roles_with(need))
@@ -114,17 +121,20 @@ def _team_ids(
     return rows.values_list("team_id", flat=True)
 
 
-def _sessions_of(user_id: int, team_id: str | None) -> QuerySet[Session]:
-    return Session.objects.filter(project__team__in=_team_ids(user_id, team_id)).select_related(
+def _sessions_in(team_ids: QuerySet[Membership, str]) -> QuerySet[Session]:
+    return Session.objects.filter(project__team__in=team_ids).select_related(
         "project", "project__team", "owner"
     )
 
 
+# `access_team` then judges the sign-in.
 _SESSION = CompiledQuery(
-    lambda user_id, session_id: _sessions_of(user_id, None).filter(pk=session_id), int, str
+    lambda user_id, session_id: _sessions_in(_ids_of(user_id, None)).filter(pk=session_id), int, str
 )
 _SESSION_OF_TEAM = CompiledQuery(
-    lambda user_id, team_id, session_id: _sessions_of(user_id, team_id).filter(pk=session_id),
+    lambda user_id, team_id, session_id: _sessions_in(_ids_of(user_id, team_id)).filter(
+        pk=session_id
+    ),
     int,
     str,
     str,
@@ -133,13 +143,12 @@ _SESSION_OF_TEAM = CompiledQuery(
 
 def visible_projects(principal: Principal) -> QuerySet[Project]:
     """Returns: every project of the teams whose work the principal sees."""
-    teams = _team_ids(principal.user.pk, _only_team(principal))
-    return Project.objects.filter(team__in=teams).select_related("team")
+    return Project.objects.filter(team__in=_team_ids(principal)).select_related("team")
 
 
 def visible_sessions(principal: Principal) -> QuerySet[Session]:
     """Returns: every session of the teams whose work the principal sees, the project with each."""
-    return _sessions_of(principal.user.pk, _only_team(principal))
+    return _sessions_in(_team_ids(principal))
 
 
 def access_project(
@@ -197,12 +206,10 @@ def _access_asked(
 
 def visible_terminals(principal: Principal) -> QuerySet[Terminal]:
     """Returns: the principal's own, and for admins everybody's in their teams."""
-    user_id, team_id = principal.user.pk, _only_team(principal)
-    governed = _team_ids(user_id, team_id, Role.ADMIN)
+    governed = _team_ids(principal, Role.ADMIN)
     allowed = Q(creator=principal.user) | Q(project__team__in=governed)
-    return Terminal.objects.filter(
-        allowed, project__team__in=_team_ids(user_id, team_id)
-    ).select_related("project__team", "creator")
+    rows = Terminal.objects.filter(allowed, project__team__in=_team_ids(principal))
+    return rows.select_related("project__team", "creator")
 
 
 def access_terminal(
@@ -223,11 +230,9 @@ def access_terminal(
 
 def watchable_terminals(principal: Principal) -> QuerySet[Terminal]:
     """Returns: the principal's own, and those that their persons let the team look at."""
-    mine = _team_ids(principal.user.pk, _only_team(principal))
     allowed = Q(creator=principal.user) | Q(watchable=True)
-    return Terminal.objects.filter(allowed, project__team__in=mine).select_related(
-        "project__team", "creator"
-    )
+    rows = Terminal.objects.filter(allowed, project__team__in=_team_ids(principal))
+    return rows.select_related("project__team", "creator")
 
 
 def access_watched_terminal(principal: Principal, terminal_id: str) -> TerminalAccess:

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Forbidden, NotFound
 from teams.models import Membership, Role, Team, User
+from teams.policy import require_policy
 
 _MEMBERSHIP = CompiledQuery(
     lambda user_id, slug_or_id: (
@@ -132,7 +133,8 @@ def access_team(
     """Fetch a team for a person. `need` is None where every role will do.
 
     Raises: NotFound when there is none or the person is no active member of it, or sees nothing of
-    its work; Forbidden when the role does not include `need`.
+    its work; PolicyUnmet when the sign-in is not what the team wants; Forbidden when the role does
+    not include `need`.
     """
     if not isinstance(user, User) or not user.is_active:
         raise NotFound("Team", slug_or_id)
@@ -140,6 +142,7 @@ def access_team(
     if membership is None:
         raise NotFound("Team", slug_or_id)
     access = TeamAccess(membership.team, membership, user)
+    require_policy(user, membership.team)
     require_role(access, need)
     return access
 

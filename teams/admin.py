@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from allauth.account.decorators import secure_admin_login
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.db.models import Model, QuerySet
@@ -12,12 +15,30 @@ from django.utils.translation import gettext_lazy as _
 from teams.actions.attempts import unlock_account
 from teams.http import client_ip
 from teams.models import ApiToken, AuditEntry, Invite, Membership, Team, User
+from teams.policy import require_instance_policy
 
 # The admin's own sign-in has no rate limit; this sends people to ours.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
-# What allauth registers for itself can be changed, and a session's key is as good as its cookie.
-admin.site.unregister(UserSession)
+# What allauth registers for itself can be changed, and shows keys that are as good as a sign-in.
+for _model in (UserSession, Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken):
+    if admin.site.is_registered(_model):
+        admin.site.unregister(_model)
+
+
+_may_open = admin.site.has_permission
+
+
+def _has_permission(request: HttpRequest) -> bool:
+    """Whether somebody may see the admin. Raises: PolicyUnmet."""
+    if not _may_open(request):
+        return False
+    assert isinstance(request.user, User)
+    require_instance_policy(request.user)
+    return True
+
+
+admin.site.has_permission = _has_permission  # type: ignore[method-assign]
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in the stubs only

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 
 from django.apps import AppConfig
 
@@ -13,6 +14,7 @@ class TeamsConfig(AppConfig):
 
     def ready(self) -> None:
         read_rows_with(self._allowed_places)
+        import_module("teams.identity.trail")
 
     def _allowed_places(self) -> Iterable[str]:
         rows = self.get_model("AllowedAddress")._default_manager

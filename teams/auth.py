@@ -16,7 +16,8 @@ from teams.actions.attempts import Kind, count_attempt
 from teams.actions.tokens import PREFIX_LENGTH, SECRET_PREFIX, touch_token
 from teams.audit import AuditAction, record
 from teams.browser import BrowserSession
-from teams.models import ApiToken, Membership, Role, Scope, Team, User
+from teams.models import ApiToken, Membership, Role, Scope, SignIn, Team, User
+from teams.policy import meets_policy, require_policy, unmet_teams
 
 ALL_SCOPES = frozenset(Scope)
 
@@ -28,7 +29,7 @@ _CANDIDATES = CompiledQuery(
     str,
 )
 _TOKEN = CompiledQuery(
-    lambda token_id: ApiToken.objects.filter(pk=token_id).select_related("user"), str
+    lambda token_id: ApiToken.objects.filter(pk=token_id).select_related("user", "team"), str
 )
 _MEMBERSHIP = CompiledQuery(
     lambda user_id, team_id: Membership.objects.current().filter(user=user_id, team=team_id)[:1],
@@ -59,7 +60,8 @@ def authenticate_header(authorization: str, *, ip: str | None = None) -> Princip
     """Check `Bearer <token>` or `Basic <base64 of e-mail:token>`.
 
     Returns: None when it is neither or does not name a live token of an active member.
-    Raises: TooManyRequests for a wrong one when the address has failed too often.
+    Raises: PolicyUnmet when the person has not set up what the team's sign-in policy wants;
+    TooManyRequests for a wrong one when the address has failed too often.
     """
     scheme, _, credentials = authorization.strip().partition(" ")
     match scheme.lower():
@@ -81,6 +83,8 @@ def authenticate_header(authorization: str, *, ip: str | None = None) -> Princip
 
 def authenticate_user(user: User, *, browser: BrowserSession | None = None) -> Principal:
     """The principal of a signed-in browser."""
+    # Without it the person would be judged as a token is.
+    user.sign_in = user.sign_in or SignIn()
     return Principal(user=user, team=None, scopes=ALL_SCOPES, via="cookie", browser=browser)
 
 
@@ -90,7 +94,9 @@ def resume_principal(user: User, *, token_id: str = "", browser_key: str = "") -
     Returns: None when it is not good any more.
     """
     if browser_key:
-        principal = authenticate_user(user, browser=BrowserSession(browser_key))
+        browser = BrowserSession(browser_key)
+        user.sign_in = browser.sign_in(user)
+        principal = authenticate_user(user, browser=browser)
     else:
         token = (
             ApiToken.objects.live().filter(pk=token_id, user=user).select_related("team").first()
@@ -110,8 +116,11 @@ def authenticate_for(user: User, team: Team) -> Principal:
 
 
 def principal_teams(principal: Principal, *, need: Role | None = Role.VIEWER) -> list[Team]:
-    """Like `teams_of`, within the team of a token. Memberships are read anew each time."""
-    teams = teams_of(principal.user, need=need)
+    """Like `teams_of`, within the team of a token, without those whose sign-in policy is not met.
+
+    Memberships are read anew each time.
+    """
+    teams = teams_of(principal.user, need=need).exclude(unmet_teams(principal.user))
     if principal.team is not None:
         teams = teams.filter(pk=principal.team.pk)
     return list(teams)
@@ -129,6 +138,7 @@ def is_live(principal: Principal) -> bool:
         and token.revoked_at is None
         and not token.is_expired
         and token.user.is_active
+        and meets_policy(token.user, token.team)
     )
 
 
@@ -144,6 +154,7 @@ def _principal_of(secret: str, email: str | None) -> Principal | None:
         return None
     if _MEMBERSHIP.first(token.user_id, token.team_id) is None:
         return None
+    require_policy(token.user, token.team)
     touch_token(token)
     return Principal(
         user=token.user, team=token.team, scopes=token.scope_set, via="token", token_id=token.id

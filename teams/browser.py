@@ -15,7 +15,8 @@ from django.contrib.sessions.models import Session as StoredSession
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from teams.models import User
+from teams.models import SignIn, User
+from teams.policy import sign_in_of
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class BrowserSession:
     def digest(self) -> str:
         """A name for the session that does not give the key away."""
         return hashlib.sha256(self.key.encode()).hexdigest()
+
+    def sign_in(self, user: User) -> SignIn:
+        """Returns: what the sign-in of the session has shown."""
+        return sign_in_of(import_module(settings.SESSION_ENGINE).SessionStore(self.key), user)
 
     def is_signed_in(self, user_id: int) -> bool:
         """Whether the session still signs this person in: not ended, nor the password changed."""

@@ -66,6 +66,34 @@ class SignInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
             field.widget.attrs.pop("placeholder", None)
 
 
+class CompanyForm(forms.Form):
+    """Whose provider a domain names."""
+
+    company_email = forms.EmailField(
+        label=_("Work e-mail"), widget=forms.EmailInput(attrs={"autocomplete": "email"})
+    )
+
+
+class NewPasswordForm(forms.Form):
+    """What an operator's link is for."""
+
+    password = forms.CharField(
+        label=_("New password"),
+        strip=False,
+        help_text=_("At least 10 characters, not a common password."),
+        widget=_NEW_PASSWORD,
+    )
+
+
+class PolicyForm(forms.Form):
+    """What a team asks of a sign-in."""
+
+    requires_mfa = forms.BooleanField(
+        label=_("Require multi-factor authentication"), required=False
+    )
+    requires_sso = forms.BooleanField(label=_("Require single sign-on"), required=False)
+
+
 class NewTeamForm(forms.Form):
     """A team needs only a name; its address is made from it."""
 

@@ -22,13 +22,18 @@ from opencode_web.lib.origin import Origin, identify
 from teams.access import TeamAccess, access_team
 from teams.actions.browsers import note_browser
 from teams.browser import BrowserSession
-from teams.models import Membership, Role, Team, User
+from teams.models import Invite, Membership, Role, Team, User
+from teams.policy import unmet_teams
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 # Key of the browser's session: the team to open at `/`.
 LAST_TEAM = "last_team"
+# Key of the browser's session: the invitation this browser has opened.
+INVITE = "invite"
+# Key of the browser's session: the page that asked for another sign-in.
+AFTER_SECURITY = "after_security"
 
 
 class UserRequest(HttpRequest):
@@ -97,15 +102,22 @@ def team_view(
 
 def shell_access(request: HttpRequest) -> TeamAccess | None:
     """Returns: the team whose inbox a page has: its own, else the last one that was open, else the
-    person's first. None for who is in no team."""
+    person's first. None for who is in no team whose sign-in policy they meet."""
     access: TeamAccess | None = getattr(request, "access", None)
     if access is not None or not isinstance(request.user, User):
         return access
     own = Membership.objects.current().filter(user=request.user).select_related("team")
+    own = own.exclude(unmet_teams(request.user, "team__"))
     rows = list(own.order_by("team__name", "team_id"))
     last = request.session.get(LAST_TEAM)
     row = next((row for row in rows if row.team_id == last), rows[0] if rows else None)
     return None if row is None else TeamAccess(row.team, row, request.user)
+
+
+def has_open_invite(request: HttpRequest) -> bool:
+    """Whether this browser has opened an invitation that can still be accepted."""
+    invite_id = request.session.get(INVITE)
+    return bool(invite_id) and Invite.objects.open().filter(pk=invite_id).exists()
 
 
 def client_ip(request: HttpRequest) -> str | None:

@@ -68,5 +68,5 @@ RIGHTS = (
     Right("programs", Role.ADMIN, _("Create service accounts and webhooks.")),
     Right("audit", Role.ADMIN, _("Read the audit log.")),
     Right("team", Role.ADMIN, _("Rename the team.")),
-    Right("own", Role.OWNER, _("Transfer or delete the team.")),
+    Right("own", Role.OWNER, _("Transfer or delete the team, and set its sign-in policy.")),
 )

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from allauth.account.views import account_inactive, logout
+from importlib import import_module
+
+from allauth.account.views import account_inactive, logout, reauthenticate
+from allauth.mfa.base import views as mfa
+from allauth.mfa.recovery_codes import views as recovery_codes
+from allauth.mfa.totp import views as totp
+from allauth.mfa.webauthn import views as webauthn
 from django.urls import URLPattern, URLResolver, include, path
 
+from teams.identity.openid import github_callback, openid_callback
+from teams.identity.providers import has_saml
 from teams.views import (
     audit,
     devices,
@@ -12,12 +20,13 @@ from teams.views import (
     members,
     profile,
     roles,
+    security,
     services,
     shortcuts,
+    signin,
     teams,
     tokens,
 )
-from teams.views.signin import SignInView
 
 Routes = list[URLPattern | URLResolver]
 
@@ -41,20 +50,61 @@ _me: Routes = [
     path("tokens/<str:token>/revoke", tokens.token_revoke, name="token_revoke"),
 ]
 
+# Under the names by which allauth links them.
+_security: Routes = [
+    path("again", reauthenticate, name="account_reauthenticate"),
+    path("again/code", mfa.reauthenticate, name="mfa_reauthenticate"),
+    path("again/key", webauthn.reauthenticate_webauthn, name="mfa_reauthenticate_webauthn"),
+    path("app", security.SetUpTotpView.as_view(), name="mfa_activate_totp"),
+    path("app/remove", totp.deactivate_totp, name="mfa_deactivate_totp"),
+    path("codes", security.RecoveryCodesView.as_view(), name="mfa_view_recovery_codes"),
+    path("codes/new", recovery_codes.generate_recovery_codes, name="mfa_generate_recovery_codes"),
+    path("codes/file", recovery_codes.download_recovery_codes, name="mfa_download_recovery_codes"),
+    path("keys/new", security.AddKeyView.as_view(), name="mfa_add_webauthn"),
+    path("keys/<int:pk>/remove", security.RemoveKeyView.as_view(), name="mfa_remove_webauthn"),
+    path(
+        "providers/<slug:slug>/disconnect",
+        security.provider_disconnect,
+        name="provider_disconnect",
+    ),
+]
+# Where providers send browsers back to.
+_returns: Routes = [
+    path("<slug:provider_id>/return", openid_callback, name="openid_connect_callback"),
+    path("github/return/oauth", github_callback, name="github_callback"),
+]
+if has_saml():
+    saml = import_module("allauth.socialaccount.providers.saml.views")
+    _returns += [
+        path("<slug:organization_slug>/acs", saml.acs, name="saml_acs"),
+        path("<slug:organization_slug>/acs/finish", saml.finish_acs, name="saml_finish_acs"),
+        path("<slug:organization_slug>/sls", saml.sls, name="saml_sls"),
+        path("<slug:organization_slug>/metadata", saml.metadata, name="saml_metadata"),
+    ]
+
 # Mounted at the root.
 account_urlpatterns: Routes = [
     path("", teams.home, name="home"),
-    path("login", SignInView.as_view(), name="account_login"),
+    path("login", signin.SignInView.as_view(), name="account_login"),
+    path("login/code", mfa.authenticate, name="mfa_authenticate"),
+    path("login/passkey", webauthn.login_webauthn, name="mfa_login_webauthn"),
+    path("login/company", signin.sign_in_company, name="sign_in_company"),
+    path("login/with/<slug:slug>", signin.sign_in_with, name="sign_in_with"),
+    path("login/reset/<str:token>", signin.reset, name="reset"),
+    path("sso/", include(_returns)),
     path("logout", logout, name="account_logout"),
     path("inactive", account_inactive, name="account_inactive"),
     path("invite/<str:token>", invites.invite, name="invite"),
     path("teams/new", teams.new_team, name="new_team"),
     path("me/", include((_me, "me"))),
+    path("me/security", security.SecurityView.as_view(), name="mfa_index"),
+    path("me/security/", include(_security)),
 ]
 
 _settings: Routes = [
     path("", teams.settings_home, name="settings"),
     path("general", teams.general, name="general"),
+    path("policy", teams.policy, name="policy"),
     path("transfer", teams.transfer, name="transfer"),
     path("delete", teams.delete, name="delete"),
     path("leave", members.leave, name="leave"),

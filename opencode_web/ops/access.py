@@ -15,6 +15,7 @@ from sessions.models import ServerProcess, Session, TeamFolder
 from teams.access import is_operator
 from teams.http import UserRequest, user_view
 from teams.models import User
+from teams.policy import require_instance_policy
 
 P = ParamSpec("P")
 
@@ -23,6 +24,7 @@ def access_operator(user: User | AnonymousUser) -> User:
     """Raises: NotFound for everybody who is no operator."""
     if not isinstance(user, User) or not is_operator(user):
         raise NotFound("Page", "ops")
+    require_instance_policy(user)
     return user
 
 

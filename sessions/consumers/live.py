@@ -18,6 +18,7 @@ from sessions.stream.listener import Ended
 from sessions.stream.rights import COME_BACK, FAILED, FORBIDDEN, SIGNED_OUT, Refused
 from teams.auth import authenticate_user
 from teams.browser import BrowserSession
+from teams.policy import sign_in_of
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,7 @@ class LiveConsumer(ServingConsumer):
             query = parse_qs(self.scope["query_string"].decode("latin-1"))
             fields = {key: values[-1] for key, values in query.items()}
             browser = BrowserSession.of(self.scope["session"])
+            user.sign_in = sign_in_of(self.scope["session"], user)
             principal = authenticate_user(user, browser=browser)
             self._stream = BrowserStream(principal, Watched.of(fields))
             self._serving = asyncio.create_task(self._serve(self._stream, user.pk))

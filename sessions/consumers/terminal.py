@@ -45,6 +45,7 @@ from teams.auth import Principal, authenticate_header, authenticate_user, is_liv
 from teams.browser import BrowserSession
 from teams.http import client_ip
 from teams.models import Role
+from teams.policy import sign_in_of
 
 logger = logging.getLogger(__name__)
 
@@ -205,6 +206,7 @@ def _principal_of(scope: dict[str, Any], terminal_id: str, ticket: str) -> Princ
     user = scope.get("user")
     if user is None or isinstance(user, AnonymousUser) or not is_own_origin(scope):
         return None
+    user.sign_in = sign_in_of(scope["session"], user)
     return authenticate_user(user, browser=BrowserSession.of(scope["session"]))
 
 

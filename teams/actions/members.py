@@ -53,7 +53,7 @@ def change_role(
     if current.role == role:
         return current
     if current.role == Role.OWNER:
-        _refuse_last_owner(current)
+        refuse_last_owner(current)
     data: JsonObject = {"user": current.user.email, "before": current.role, "after": role.value}
     current.role = role
     current.save(update_fields=["role"])
@@ -107,13 +107,15 @@ def remove_member(membership: Membership, *, access: TeamAccess, ip: str | None 
     Raises: Invalid for a membership of another team; Forbidden when the member stands above the
     actor; Conflict for the last owner.
     """
-    _end(_lock(membership, access), AuditAction.MEMBER_REMOVED, actor=access.user, ip=ip)
+    end_membership(_lock(membership, access), AuditAction.MEMBER_REMOVED, actor=access.user, ip=ip)
 
 
 @transaction.atomic
 def leave_team(access: TeamAccess, *, ip: str | None = None) -> None:
     """Leave a team, as `remove_member` does it. Raises: Conflict for the last owner."""
-    _end(_lock(access.membership, access), AuditAction.MEMBER_LEFT, actor=access.user, ip=ip)
+    end_membership(
+        _lock(access.membership, access), AuditAction.MEMBER_LEFT, actor=access.user, ip=ip
+    )
 
 
 def _lock(membership: Membership, access: TeamAccess) -> Membership:
@@ -132,7 +134,8 @@ def _lock(membership: Membership, access: TeamAccess) -> Membership:
     return current
 
 
-def _refuse_last_owner(membership: Membership) -> None:
+def refuse_last_owner(membership: Membership) -> None:
+    """Raises: Conflict for the only owner of a team."""
     others = Membership.objects.filter(team=membership.team, role=Role.OWNER)
     if not others.exclude(pk=membership.pk).exists():
         raise Conflict(_(LAST_OWNER))
@@ -162,9 +165,12 @@ def _revoke_invites_of(membership: Membership) -> None:
     )
 
 
-def _end(membership: Membership, action: AuditAction, *, actor: User, ip: str | None) -> None:
+def end_membership(
+    membership: Membership, action: AuditAction, *, actor: User | None, ip: str | None
+) -> None:
+    """Take a person out, with tokens and open invitations. Raises: Conflict for the last owner."""
     if membership.role == Role.OWNER:
-        _refuse_last_owner(membership)
+        refuse_last_owner(membership)
     revoked = ApiToken.objects.filter(
         team=membership.team, user=membership.user, revoked_at=None
     ).update(revoked_at=timezone.now())

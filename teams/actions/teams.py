@@ -15,6 +15,7 @@ from teams.actions.usage import keep_spend
 from teams.audit import AuditAction, record
 from teams.models import Budget, Membership, OwnAccounts, Role, Team, User
 from teams.models.team import SLUG_PATTERN
+from teams.policy import instance_policy
 
 
 @transaction.atomic
@@ -39,6 +40,9 @@ def create_team(
     team = Team(name=name, slug=slug or free_slug(name))
     # Those of the whole server hold for it from the start.
     team.has_budgets = Budget.objects.filter(team=None).exists()
+    policy = instance_policy()
+    team.instance_requires_mfa = policy.requires_mfa
+    team.instance_requires_sso = policy.requires_sso
     _save_slug(team)
     Membership.objects.create(team=team, user=user, role=Role.OWNER)
     data: JsonObject = {"name": name, "slug": team.slug}

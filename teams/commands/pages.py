@@ -185,6 +185,8 @@ _ACCOUNT = (
          icon="info", words="sound alert"),
     Page("devices", Group.ACCOUNT, gettext_lazy("Browsers"), view="me:devices", icon="monitor",
          words="devices sign out"),
+    Page("security", Group.ACCOUNT, gettext_lazy("Security"), view="mfa_index",
+         icon="shield-check", words="mfa 2fa passkey totp single sign-on", below="mfa_"),
     Page("tokens", Group.ACCOUNT, gettext_lazy("API tokens"), view="me:tokens", icon="key-round",
          words="keys"),
     Page("my-models", Group.ACCOUNT, gettext_lazy("My models"), view="my_models:models",
@@ -215,6 +217,9 @@ _OPERATIONS = (
          view="ops:addresses", icon="lock", need="operator"),
     Page("ops-emergency", Group.OPERATIONS, gettext_lazy("Emergency access"),
          view="ops:emergency", icon="shield-check", need="operator"),
+    Page("ops-identity", Group.OPERATIONS, gettext_lazy("Identity"), view="ops:identity",
+         icon="users", need="operator", words="sso saml oidc mfa password reset",
+         below="ops:provider"),
     Page("ops-audit", Group.OPERATIONS, gettext_lazy("Audit"), view="ops:audit",
          icon="scroll-text", need="operator"),
 )

@@ -7,15 +7,24 @@ from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, S
 from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
 from teams.models.failed_attempt import FailedAttempt
 from teams.models.idempotency import IdempotencyKey
+from teams.models.identity import (
+    DOMAIN_CLAIM,
+    IdentityProvider,
+    IdentityRule,
+    ManagedMembership,
+    ResetLink,
+    SignInPolicy,
+)
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
 from teams.models.period import Period
 from teams.models.team import OwnAccounts, Team
 from teams.models.token import ApiToken, Scope
 from teams.models.usage import Basis, Spend, UsageEntry
-from teams.models.user import NOTICES, SOUNDS, Density, TextSize, Theme, User
+from teams.models.user import NOTICES, SOUNDS, Density, SignIn, TextSize, Theme, User
 
 __all__ = [
+    "DOMAIN_CLAIM",
     "NOTICES",
     "SERVER_CHAIN",
     "SOUNDS",
@@ -31,13 +40,19 @@ __all__ = [
     "Density",
     "FailedAttempt",
     "IdempotencyKey",
+    "IdentityProvider",
+    "IdentityRule",
     "Invite",
+    "ManagedMembership",
     "Membership",
     "OwnAccounts",
     "Period",
     "Reservation",
+    "ResetLink",
     "Role",
     "Scope",
+    "SignIn",
+    "SignInPolicy",
     "SignedHead",
     "Spend",
     "Team",

@@ -14,6 +14,8 @@ class FailedAttempt(models.Model):
         TOKEN = "token"  # noqa: S105 - a name, no secret
         INVITE = "invite"
         SETUP = "setup"
+        MFA = "mfa"
+        RESET = "reset"
 
     kind = models.CharField(max_length=8, choices=Kind)
     # Of IPv6 its /64 network, which is what one client has.

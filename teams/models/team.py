@@ -48,6 +48,12 @@ class Team(models.Model):
     # Whether models whose price is not known may be used although a budget holds.
     allows_unpriced_models = models.BooleanField(default=False)
     own_accounts = models.CharField(max_length=8, choices=OwnAccounts, default=OwnAccounts.ANY)
+    # What sign-ins must have for people to work in the team: said by its owners, or for the whole
+    # server by `SignInPolicy`, which is kept here too so that no request has to ask for it.
+    requires_mfa = models.BooleanField(default=False)
+    requires_sso = models.BooleanField(default=False)
+    instance_requires_mfa = models.BooleanField(default=False)
+    instance_requires_sso = models.BooleanField(default=False)
     # Sessions that have waited since before look again.
     budgets_changed_at = models.DateTimeField(null=True)
     # Until when an operator is in it by breaking the glass, so that its pages can say so.
@@ -56,3 +62,11 @@ class Team(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def needs_mfa(self) -> bool:
+        return self.requires_mfa or self.instance_requires_mfa
+
+    @property
+    def needs_sso(self) -> bool:
+        return self.requires_sso or self.instance_requires_sso

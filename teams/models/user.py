@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
@@ -39,6 +40,14 @@ NOTICES = ("asks", "ends", "fails")
 SOUNDS = tuple(f"sound_{kind}" for kind in NOTICES)
 
 
+@dataclass(frozen=True)
+class SignIn:
+    """Whether a browser was signed in with a second factor, and by an identity provider."""
+
+    mfa: bool = False
+    sso: bool = False
+
+
 class UserManager(BaseUserManager["User"]):
     """People are made by `actions/users.py`; operators also by `manage.py createsuperuser`."""
 
@@ -74,6 +83,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     last_seen_on = models.DateField(null=True, blank=True)
 
     objects: ClassVar[UserManager] = UserManager()
+
+    # Of who is signed in with a browser: what that sign-in has shown. See `teams/policy.py`.
+    sign_in: SignIn | None = None
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"

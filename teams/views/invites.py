@@ -21,9 +21,8 @@ from teams.actions.invites import (
     find_invite,
     revoke_invite,
 )
-from teams.adapters import INVITE
 from teams.forms import AcceptForm, InviteForm
-from teams.http import TeamRequest, attempt, client_ip, done, show, team_view
+from teams.http import INVITE, TeamRequest, attempt, client_ip, done, show, team_view
 from teams.models import Invite, Membership, Role
 from teams.views.members import show_members
 

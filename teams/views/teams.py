@@ -7,8 +7,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from teams.access import may_create_team, operators, require_role, teams_of
+from teams.actions.identity import set_team_policy
 from teams.actions.teams import create_team, delete_team, rename_team, transfer_team
-from teams.forms import DeleteTeamForm, NewTeamForm, TeamForm, TransferForm
+from teams.forms import DeleteTeamForm, NewTeamForm, PolicyForm, TeamForm, TransferForm
 from teams.http import (
     LAST_TEAM,
     TeamRequest,
@@ -87,6 +88,21 @@ def general(request: TeamRequest) -> HttpResponse:
 
 @require_POST
 @team_view(need=Role.OWNER)
+def policy(request: TeamRequest) -> HttpResponse:
+    form = PolicyForm(request.POST)
+
+    def act() -> bool:
+        mfa, sso = form.cleaned_data["requires_mfa"], form.cleaned_data["requires_sso"]
+        set_team_policy(request.access, mfa=mfa, sso=sso, ip=client_ip(request))
+        return True
+
+    if not attempt(form, act):
+        return _show_general(request, status=422, policy_form=form)
+    return done(request, _("Saved."), to=reverse("teams:general", args=[request.team.slug]))
+
+
+@require_POST
+@team_view(need=Role.OWNER)
 def transfer(request: TeamRequest) -> HttpResponse:
     form = TransferForm(request.POST, access=request.access)
     team = attempt(
@@ -131,6 +147,9 @@ def _show_general(request: TeamRequest, *, status: int = 200, **forms: object) -
         "can_rename": request.access.can(Role.ADMIN),
         "can_own": request.access.can(Role.OWNER),
         "team_form": TeamForm(initial={"name": team.name, "slug": team.slug}),
+        "policy_form": PolicyForm(
+            initial={"requires_mfa": team.requires_mfa, "requires_sso": team.requires_sso}
+        ),
         "transfer_form": TransferForm(access=request.access),
         "delete_form": DeleteTeamForm(),
         **forms,

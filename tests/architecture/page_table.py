@@ -35,6 +35,11 @@ _TRUST = ("repository/trust", "repository/withdraw")
 
 _BUDGET = {"limit-period": "day", "limit-kind": "hard", "limit-amount": "5"}
 _LIMITS = "key/<int:credential>/limits"
+_IDENTITY = (
+    *("identity", "identity/new/<slug:kind>", "identity/p/<slug:slug>", "identity/policy"),
+    *("identity/reset", "identity/p/<slug:slug>/delete", "identity/p/<slug:slug>/rules"),
+    "identity/p/<slug:slug>/rules/<int:rule>",
+)
 PAGES = [
     Row("get", "setup", (302, 302, 302, 302, 302, 302)),
     Row("post", "setup", (302, 302, 302, 302, 302, 302)),
@@ -56,6 +61,8 @@ PAGES = [
         )
     ),
     *(Row("post", f"ops/{page}", OPERATORS) for page in ("folders", "folders/<int:folder>")),
+    *(Row("get", f"ops/{page}", OPERATORS) for page in _IDENTITY[:3]),
+    *(Row("post", f"ops/{page}", OPERATORS) for page in _IDENTITY[1:]),
     *(
         Row("post", f"ops/{page}/<slug:act>", OPERATORS, {"reason": "x"})
         for page in ("turns/<str:session>", "workers/<str:process>")

@@ -49,7 +49,7 @@ STANDS_FOR = {
     "usage": "get t/<slug:team>/usage.csv",
     "audit": "get audit.*",
     "team": "post general",
-    "own": "post (transfer|delete)",
+    "own": "post (transfer|delete|policy)",
 }
 
 

@@ -50,7 +50,9 @@ def test_no_state_of_a_server_is_in_the_repository() -> None:
     assert (ROOT / ".env") not in tracked_files()
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize(
+    "name", ["requirements.lock", "requirements-saml.lock", "requirements-dev.lock"]
+)
 def test_every_locked_version_has_its_hashes(name: str) -> None:
     blocks = (ROOT / name).read_text().split("\n")
     pins = [line for line in blocks if line and line[0] not in "# "]

@@ -103,9 +103,9 @@ def signed_in_as(
 
 
 def sign_in(page: Page, email: str) -> None:
-    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("E-mail", exact=True).fill(email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 @contextmanager

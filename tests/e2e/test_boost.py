@@ -126,7 +126,7 @@ def test_another_build_and_what_is_signed_out_load_a_whole_page(
     tab.context.clear_cookies(name="sessionid")
     link(tab, "Members").click()
     tab.wait_for_url(re.compile(r"/login\?next=.*members$"))
-    expect(tab.get_by_role("button", name="Sign in")).to_be_visible()
+    expect(tab.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
     tab.context.add_cookies([cookie])
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 import pytest
 from django.conf import settings
@@ -59,6 +60,7 @@ TABLE = [
     Page("general", "get", T + "general", (200, 200, 200, 200, 404, 302)),
     Page("general", "post", T + "general", (422, 422, 403, 403, 404, 302)),
     Page("transfer", "post", T + "transfer", (422, 403, 403, 403, 404, 302)),
+    Page("policy", "post", T + "policy", (302, 403, 403, 403, 404, 302)),
     Page("delete", "post", T + "delete", (422, 403, 403, 403, 404, 302)),
     Page("leave", "get", T + "leave", (200, 200, 200, 200, 404, 302)),
     Page("leave", "post", T + "leave", (409, 302, 302, 302, 404, 302)),
@@ -116,11 +118,62 @@ TABLE = [
     Page("devices", "get", "/me/devices", (200, 200, 200, 200, 200, 302)),
     Page("devices_others", "post", "/me/devices/others", (302, 302, 302, 302, 302, 302)),
     Page("device", "post", "/me/devices/{device}", (404, 404, 404, 302, 404, 302)),
+    Page("mfa_index", "get", "/me/security", (200, 200, 200, 200, 200, 302)),
+    Page("account_reauthenticate", "get", "/me/security/again", (200, 200, 200, 200, 200, 302)),
+    Page("mfa_reauthenticate", "get", "/me/security/again/code", (302, 302, 302, 302, 302, 302)),
+    Page(
+        "mfa_reauthenticate_webauthn",
+        "get",
+        "/me/security/again/key",
+        (302, 302, 302, 302, 302, 302),
+    ),
+    Page("mfa_activate_totp", "get", "/me/security/app", (302, 302, 302, 302, 302, 302)),
+    Page("mfa_deactivate_totp", "post", "/me/security/app/remove", (404, 404, 404, 404, 404, 302)),
+    Page("mfa_view_recovery_codes", "get", "/me/security/codes", (404, 404, 404, 404, 404, 302)),
+    Page(
+        "mfa_generate_recovery_codes",
+        "post",
+        "/me/security/codes/new",
+        (302, 302, 302, 302, 302, 302),
+    ),
+    Page(
+        "mfa_download_recovery_codes",
+        "get",
+        "/me/security/codes/file",
+        (404, 404, 404, 404, 404, 302),
+    ),
+    Page("mfa_add_webauthn", "post", "/me/security/keys/new", (302, 302, 302, 302, 302, 302)),
+    Page(
+        "mfa_remove_webauthn", "post", "/me/security/keys/1/remove", (302, 302, 302, 302, 302, 302)
+    ),
+    Page(
+        "provider_disconnect",
+        "post",
+        "/me/security/providers/x/disconnect",
+        (302, 302, 302, 302, 302, 302),
+    ),
+    Page("mfa_authenticate", "get", "/login/code", (302, 302, 302, 302, 302, 302)),
+    Page("mfa_login_webauthn", "get", "/login/passkey", (302, 302, 302, 302, 302, 302)),
+    Page("sign_in_company", "post", "/login/company", (302, 302, 302, 302, 302, 302)),
+    Page("sign_in_with", "post", "/login/with/none", (404, 404, 404, 404, 404, 404)),
+    Page("reset", "get", "/login/reset/none", (404, 404, 404, 404, 404, 404)),
+    Page("openid_connect_callback", "get", "/sso/none/return", (404, 404, 404, 404, 404, 404)),
+    Page("github_callback", "get", "/sso/github/return/oauth", (404, 404, 404, 404, 404, 404)),
+    Page("saml_acs", "post", "/sso/none/acs", (302, 302, 302, 302, 302, 302)),
+    Page("saml_finish_acs", "get", "/sso/none/acs/finish", (404, 404, 404, 404, 404, 404)),
+    Page("saml_sls", "get", "/sso/none/sls", (404, 404, 404, 404, 404, 404)),
+    Page("saml_metadata", "get", "/sso/none/metadata", (404, 404, 404, 404, 404, 404)),
     Page("tokens", "get", "/me/tokens", (200, 200, 200, 200, 200, 302)),
     Page("tokens", "post", "/me/tokens", (422, 422, 422, 422, 422, 302)),
     Page("token_revoke", "get", "/me/tokens/{token}/revoke", (404, 404, 404, 200, 404, 302)),
     Page("token_revoke", "post", "/me/tokens/{token}/revoke", (404, 404, 404, 302, 404, 302)),
 ]
+
+
+# Steps of a sign-in, and its end.
+FOR_NOBODY = {
+    *("account_logout", "mfa_authenticate", "mfa_login_webauthn", "sign_in_company", "saml_acs")
+}
 
 
 @dataclass(frozen=True)
@@ -178,8 +231,8 @@ class TestWhoGets:
                 response = getattr(client, page.method)(page.path.format(**world.names))
                 transaction.set_rollback(True)
             found[who] = response.status_code
-            if who == "nobody" and response.status_code == 302 and page.name != "account_logout":
-                assert response["Location"].startswith("/login?next=/")
+            if who == "nobody" and response.status_code == 302 and page.name not in FOR_NOBODY:
+                assert unquote(response["Location"]).startswith("/login?next=/")
         assert found == {who: page.code_for(who) for who in [*CAST, "bill"]}
 
 

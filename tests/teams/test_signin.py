@@ -10,7 +10,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from teams.actions.attempts import OF_ADDRESS
-from teams.adapters import INVITE, InviteOnlyAdapter
+from teams.http import INVITE
+from teams.identity.accounts import InviteOnlyAdapter
 from teams.models import Invite, Team, User
 from tests.factories import PASSWORD, make_failures, make_invite, make_team, make_user
 

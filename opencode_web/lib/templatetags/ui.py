@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 from django import template
+from django.core.serializers.json import DjangoJSONEncoder
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format, get_format, number_format
@@ -45,6 +47,12 @@ def icon(name: str, *, label: str = "") -> SafeString:
             href,
         )
     return format_html('<svg class="{}" aria-hidden="true"><use href="{}"></use></svg>', css, href)
+
+
+@register.filter
+def json_text(value: object) -> str:
+    """JSON for an attribute, which the template escapes."""
+    return json.dumps(value, cls=DjangoJSONEncoder)
 
 
 @register.simple_tag

@@ -1,11 +1,14 @@
+"""Sign-ins of people, as allauth asks about them."""
+
 from __future__ import annotations
 
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import record_authentication
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import TooManyRequests
@@ -15,10 +18,10 @@ from opencode_web.lib.text import clean_text
 from teams.access import ACCESS_CHANGED, user_group
 from teams.actions.attempts import Kind, count_attempt, forgive_attempt
 from teams.audit import AuditAction, record
-from teams.models import Invite, User
+from teams.http import has_open_invite
+from teams.identity.social import follow_rules
+from teams.models import User
 
-# Key of the browser's session: the invitation this browser has opened.
-INVITE = "invite"
 _ACCOUNT_CHARS = 254
 
 
@@ -73,5 +76,14 @@ class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth
         return {"address": self.get_client_ip(request), "account": credentials.get("email", "")}
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        invite_id = request.session.get(INVITE)
-        return bool(invite_id) and Invite.objects.open().filter(pk=invite_id).exists()
+        return has_open_invite(request)
+
+    def post_login(self, request: HttpRequest, user: User, **hook: Any) -> HttpResponse:
+        """After every step of a sign-in: see what the identity provider says about the person."""
+        login = (hook.get("signal_kwargs") or {}).get("sociallogin")
+        if login is not None:
+            provider = follow_rules(user, login, ip=self.get_client_ip(request))
+            if provider.counts_as_mfa:
+                record_authentication(request, user, "mfa", type="provider")
+        response: HttpResponse = super().post_login(request, user, **hook)
+        return response

@@ -1,0 +1,119 @@
+"""What a team, or the whole server, asks of a sign-in: a second factor (MFA), an identity provider
+(SSO).
+
+A browser is judged by how it was signed in, a token by what its person has set up. Service
+accounts are programs and are asked for neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from django.contrib.sessions.backends.base import SessionBase
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.errors import Forbidden
+from teams.models import IdentityProvider, SignIn, SignInPolicy, Team, User
+
+# As allauth's `record_authentication` keeps it: a list of what the person has shown, and who it is.
+_METHODS = "account_authentication_methods"
+_METHODS_OF = "account_authentication_methods_user"
+_FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+
+
+class PolicyUnmet(Forbidden):
+    """The person may do it, once they are signed in as the policy wants it."""
+
+
+def sign_in_of(session: SessionBase | Mapping[str, Any], user: User) -> SignIn:
+    """Returns: what the sign-in of a browser's session has shown."""
+    if str(session.get(_METHODS_OF)) != str(user.pk):
+        return SignIn()
+    methods = {record.get("method") for record in session.get(_METHODS) or ()}
+    return SignIn(mfa="mfa" in methods, sso="socialaccount" in methods)
+
+
+def instance_policy() -> SignInPolicy:
+    """The policy of the whole server."""
+    return SignInPolicy.objects.first() or SignInPolicy()
+
+
+def require_policy(user: User, team: Team) -> None:
+    """Costs no query where nothing is asked for, or the browser's sign-in shows it.
+
+    Raises: PolicyUnmet.
+    """
+    _require(user, mfa=team.needs_mfa, sso=team.needs_sso, name=team.name)
+
+
+def require_instance_policy(user: User) -> None:
+    """For the pages of operators, which belong to no team. Raises: PolicyUnmet."""
+    policy = instance_policy()
+    _require(user, mfa=policy.requires_mfa, sso=policy.requires_sso, name=_("This server"))
+
+
+def meets_policy(user: User, team: Team) -> bool:
+    """Whether `require_policy` lets the person through."""
+    try:
+        require_policy(user, team)
+    except PolicyUnmet:
+        return False
+    return True
+
+
+def unmet_teams(user: User, prefix: str = "") -> Q:
+    """Returns: the condition for teams whose policy a browser's sign-in does not meet.
+
+    `prefix` leads to the team. For a token there are none: its one team was judged before.
+    """
+    sign_in = user.sign_in
+    unmet = Q(pk__in=())
+    if sign_in is None or user.service_of_id is not None:
+        return unmet
+    if not sign_in.mfa:
+        unmet |= Q(**{f"{prefix}requires_mfa": True}) | Q(
+            **{f"{prefix}instance_requires_mfa": True}
+        )
+    if not (sign_in.sso or _is_exempt(user)):
+        unmet |= Q(**{f"{prefix}requires_sso": True}) | Q(
+            **{f"{prefix}instance_requires_sso": True}
+        )
+    return unmet
+
+
+def asks_for_mfa(user: User) -> bool:
+    """Whether the server or a team of the person asks for a second factor."""
+    teams = Team.objects.filter(memberships__user=user)
+    asking = teams.filter(Q(requires_mfa=True) | Q(instance_requires_mfa=True))
+    return instance_policy().requires_mfa or asking.exists()
+
+
+def has_factor(user: User) -> bool:
+    """Whether the person has set up a second factor here."""
+    return bool(Authenticator.objects.filter(user=user, type__in=_FACTORS).exists())
+
+
+def _require(user: User, *, mfa: bool, sso: bool, name: str) -> None:
+    if not (mfa or sso) or user.service_of_id is not None:
+        return
+    sign_in = user.sign_in or _sign_in_of_person(user)
+    if sso and not sign_in.sso and not _is_exempt(user):
+        raise PolicyUnmet(_("%(name)s requires single sign-on.") % {"name": name})
+    if mfa and not sign_in.mfa:
+        raise PolicyUnmet(_("%(name)s requires multi-factor authentication.") % {"name": name})
+
+
+def _sign_in_of_person(user: User) -> SignIn:
+    """What the sign-ins of a person can show at best, for their tokens."""
+    linked = SocialAccount.objects.filter(user=user).values("provider")
+    providers = IdentityProvider.objects.filter(slug__in=linked, is_enabled=True)
+    shown = list(providers.values_list("counts_as_mfa", flat=True))
+    return SignIn(mfa=any(shown) or has_factor(user), sso=bool(shown))
+
+
+def _is_exempt(user: User) -> bool:
+    return user.is_superuser and instance_policy().exempts_operators

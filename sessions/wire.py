@@ -51,7 +51,7 @@ class Times(TypedDict):
 
 
 class Summary(TypedDict):
-    """Units: lines."""
+    """Units: `additions` and `deletions` are lines."""
 
     additions: int
     deletions: int

@@ -13,7 +13,6 @@ from django.http import HttpResponse
 from ninja import Query, Router
 from typing_extensions import TypedDict
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.shapes import Unchecked
@@ -26,9 +25,6 @@ router = Router(tags=["message"])
 
 # More messages than this are not named one by one in a query: SQLite takes 32,766 parameters.
 MAX_NAMED = 1_000
-_PARTS = CompiledQuery(
-    lambda message_id: Part.objects.filter(message=message_id).order_by("seq", "pk"), str
-)
 _AS_TEXT = Cast("data", TextField())
 
 
@@ -85,9 +81,6 @@ def get_message(request: ApiRequest, session_id: str, message_id: str) -> Messag
 
 def with_parts(messages: list[Message]) -> list[MessageWire]:
     """Returns: `{info, parts}` of each, with one query for all parts."""
-    if len(messages) == 1:
-        (message,) = messages
-        return [message_to_wire(message, _PARTS.all(message.pk))]
     parts: dict[str, list[Part]] = defaultdict(list)
     if len(messages) > MAX_NAMED:
         rows = Part.objects.filter(session__in={message.session_id for message in messages})

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from itertools import pairwise
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id, new_id_between
 from sessions.events.parts import AnyPart
 from sessions.models import Part
 
-_PART = CompiledQuery(lambda part_id: Part.objects.filter(pk=part_id).only("pk"), str)
-
 
 def is_any_taken(ids: Iterable[str]) -> bool:
     """Returns: whether one of these is the id of a part that there is."""
-    return any(_PART.first(part_id) for part_id in ids)
+    return Part.objects.filter(pk__in=list(ids)).exists()
 
 
 def with_ascending_ids(parts: list[AnyPart], *, given: Collection[str] = ()) -> list[AnyPart]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal, NotRequired
 
 from django.utils import timezone
 from pydantic import BeforeValidator
+from typing_extensions import TypedDict
 
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject, text_of
+from opencode_web.lib.shapes import Unchecked, drop_none
 from sessions.models import (
     Message,
     Part,
@@ -33,7 +35,168 @@ DEFAULT_VARIANT = "default"
 Variant = Annotated[
     str | None, BeforeValidator(lambda value: None if value == DEFAULT_VARIANT else value)
 ]
-_NO_CHANGES: JsonObject = {"additions": 0, "deletions": 0, "files": 0}
+_NO_CHANGES: Summary = {"additions": 0, "deletions": 0, "files": 0}
+
+
+# Checked where they are written.
+Rule = Annotated[JsonObject, Unchecked("sessions.api.schemas.PermissionRule")]
+
+
+class Times(TypedDict):
+    """Units: milliseconds since the epoch."""
+
+    created: int
+    updated: int
+    archived: NotRequired[int | None]
+    compacting: NotRequired[int | None]
+
+
+class Summary(TypedDict):
+    """Units: `additions` and `deletions` are lines."""
+
+    additions: int
+    deletions: int
+    files: int
+
+
+class ShareWire(TypedDict):
+    url: str
+
+
+class SessionWire(TypedDict):
+    id: str
+    slug: str
+    projectID: str
+    directory: str
+    path: str
+    title: str
+    version: str
+    cost: float
+    """Units: USD."""
+    tokens: Annotated[JsonObject, Unchecked("sessions.events.messages.Tokens")]
+    time: Times
+    summary: Summary
+    share: NotRequired[ShareWire | None]
+    parentID: NotRequired[str | None]
+    agent: NotRequired[str | None]
+    model: NotRequired[Annotated[JsonObject, Unchecked("sessions.api.schemas.SessionModel")] | None]
+    permission: NotRequired[list[Rule] | None]
+    metadata: NotRequired[JsonObject | None]
+    revert: NotRequired[Annotated[JsonObject, Unchecked("sessions.events.removal.Revert")] | None]
+
+
+class StatusWire(TypedDict):
+    """`attempt`, `message` and `next`, the time in milliseconds, are those of a retry."""
+
+    type: Literal["idle", "busy", "retry"]
+    attempt: NotRequired[int]
+    message: NotRequired[str]
+    next: NotRequired[int]
+
+
+class PromptFile(TypedDict):
+    uri: str
+    mime: str
+    name: NotRequired[str]
+
+
+class PromptAgent(TypedDict):
+    name: str
+
+
+class PromptText(TypedDict):
+    text: str
+    files: NotRequired[list[PromptFile]]
+    agents: NotRequired[list[PromptAgent]]
+
+
+class AdmittedInput(TypedDict):
+    admittedSeq: int
+    id: str
+    sessionID: str
+    prompt: PromptText
+    delivery: Annotated[str, Unchecked(Literal["steer", "queue"])]
+    timeCreated: int
+    promotedSeq: NotRequired[int]
+
+
+class Person(TypedDict):
+    id: int
+    name: str
+
+
+class _Edited(TypedDict, total=False):
+    editedBy: Person | None
+
+
+class WaitingInput(AdmittedInput, _Edited):
+    """`revision` goes into a change; the order of a list is the order of sending."""
+
+    status: Annotated[str, Unchecked(Literal["admitted", "promoted", "cancelled"])]
+    revision: int
+    author: Person | None
+
+
+class CallRef(TypedDict):
+    messageID: str
+    callID: str
+
+
+class MessageWire(TypedDict):
+    info: Annotated[JsonObject, Unchecked("sessions.api.openapi.MessageInfo")]
+    parts: list[Annotated[JsonObject, Unchecked("sessions.events.parts.AnyPart")]]
+
+
+class PermissionRequestWire(TypedDict):
+    id: str
+    sessionID: str
+    permission: str
+    patterns: list[str]
+    always: list[str]
+    metadata: JsonObject
+    tool: CallRef
+
+
+class QuestionRequestWire(TypedDict):
+    id: str
+    sessionID: str
+    questions: list[Annotated[JsonObject, Unchecked("sessions.events.questions.QuestionInfo")]]
+    tool: CallRef
+
+
+class ProjectTimes(TypedDict):
+    """Units: milliseconds since the epoch."""
+
+    created: int
+    updated: int
+    initialized: int
+
+
+class ProjectWire(TypedDict):
+    id: str
+    worktree: str
+    vcs: Literal["git"]
+    name: str
+    icon: NotRequired[Annotated[JsonObject, Unchecked("sessions.api.schemas.ProjectIcon")]]
+    time: ProjectTimes
+    sandboxes: list[str]
+
+
+class Pty(TypedDict):
+    id: str
+    title: str
+    command: str
+    args: list[str]
+    cwd: str
+    status: Literal["running", "exited"]
+    pid: int
+    exitCode: NotRequired[int]
+
+
+class CreatedTime(TypedDict):
+    """Units: milliseconds since the epoch."""
+
+    created: int
 
 
 def to_ms(time: datetime) -> int:
@@ -49,14 +212,15 @@ SESSION_COLUMNS = (
 )
 
 
-def session_to_wire(session: Session) -> JsonObject:
-    """Returns: `Session`. Optional fields are absent, never null."""
-    time: JsonObject = {"created": to_ms(session.created_at), "updated": to_ms(session.updated_at)}
-    if session.archived_at:
-        time["archived"] = to_ms(session.archived_at)
-    if session.compacting_at:
-        time["compacting"] = to_ms(session.compacting_at)
-    wire: JsonObject = {
+def session_to_wire(session: Session) -> SessionWire:
+    """Returns: a session. Optional fields are absent, never null."""
+    times: Times = {
+        "created": to_ms(session.created_at),
+        "updated": to_ms(session.updated_at),
+        "archived": to_ms(session.archived_at) if session.archived_at else None,
+        "compacting": to_ms(session.compacting_at) if session.compacting_at else None,
+    }
+    wire: SessionWire = {
         "id": session.pk,
         "slug": session.slug,
         "projectID": session.project_id,
@@ -66,38 +230,39 @@ def session_to_wire(session: Session) -> JsonObject:
         "version": API_VERSION,
         "cost": float(session.cost),
         "tokens": session.tokens,
-        "time": time,
+        "time": drop_none(times),
         "summary": session.summary or _NO_CHANGES,
-    }
-    optional: dict[str, JsonValue] = {
         "share": _share(session.share),
-        "parentID": session.parent_id,
-        "agent": session.agent,
-        "model": session.model and {"variant": DEFAULT_VARIANT, **session.model},
-        "permission": [_rule_to_wire(rule) for rule in session.permission or ()],
-        "metadata": session.metadata,
-        "revert": {key: value for key, value in session.revert.items() if key != "restored"},
+        "parentID": session.parent_id or None,
+        "agent": session.agent or None,
+        "model": {"variant": DEFAULT_VARIANT, **session.model} if session.model else None,
+        "permission": [_rule_to_wire(rule) for rule in session.permission or ()] or None,
+        "metadata": session.metadata or None,
+        "revert": _without_files(session.revert) or None,
     }
-    wire.update({key: value for key, value in optional.items() if value})
-    return wire
+    return drop_none(wire)
 
 
 def _rule_to_wire(rule: JsonObject) -> JsonObject:
     return {**rule, "action": Action(str(rule["action"])).for_clients.value}
 
 
-def _share(share: JsonObject) -> JsonObject:
+def _without_files(revert: JsonObject) -> JsonObject:
+    return {key: value for key, value in revert.items() if key != "restored"}
+
+
+def _share(share: JsonObject) -> ShareWire | None:
     """A link for members of the team: it opens nothing to whoever else reads the session."""
     share_id, until = share.get("id"), share.get("until")
     if not isinstance(share_id, str) or (isinstance(until, int) and until <= to_ms(timezone.now())):
-        return {}
+        return None
     return {"url": share_url(share_id)}
 
 
 _RETRIES = (WaitsFor.RETRY, WaitsFor.FUNDS, WaitsFor.ROOM)
 
 
-def status_to_wire(session: Session) -> JsonObject:
+def status_to_wire(session: Session) -> StatusWire:
     """Returns: `SessionStatus`. Waiting for a person is busy there: the turn is not over."""
     if session.waits_for in _RETRIES and session.wake_at is not None:
         # What waits for a budget or for room says so to these clients in the same words.
@@ -110,7 +275,7 @@ def status_to_wire(session: Session) -> JsonObject:
     return {"type": "idle" if session.state == State.IDLE else "busy"}
 
 
-def message_to_wire(message: Message, parts: list[Part]) -> JsonObject:
+def message_to_wire(message: Message, parts: list[Part]) -> MessageWire:
     """Returns: `{info, parts}`."""
     return {"info": message.data, "parts": [part.data for part in parts]}
 
@@ -120,7 +285,7 @@ def with_deadline(metadata: JsonObject, until: datetime | None) -> JsonObject:
     return metadata if until is None else {**metadata, "until": to_ms(until)}
 
 
-def permission_to_wire(request: PermissionRequest) -> JsonObject:
+def permission_to_wire(request: PermissionRequest) -> PermissionRequestWire:
     """Returns: `PermissionRequest`."""
     return {
         "id": request.pk,
@@ -133,7 +298,7 @@ def permission_to_wire(request: PermissionRequest) -> JsonObject:
     }
 
 
-def question_to_wire(request: QuestionRequest) -> JsonObject:
+def question_to_wire(request: QuestionRequest) -> QuestionRequestWire:
     """Returns: `QuestionRequest`."""
     return {
         "id": request.pk,
@@ -143,26 +308,29 @@ def question_to_wire(request: QuestionRequest) -> JsonObject:
     }
 
 
-def prompt_to_wire(parts: Sequence[JsonObject]) -> JsonObject:
+def prompt_to_wire(parts: Sequence[JsonObject]) -> PromptText:
     """Returns: `Prompt` of the second version of the API, of the parts that somebody sent."""
     texts = [part["text"] for part in parts if part["type"] == "text" and not part.get("synthetic")]
-    prompt: JsonObject = {"text": "\n\n".join(str(text) for text in texts)}
-    files: list[JsonValue] = [
-        {"uri": part["url"], "mime": part["mime"], "name": part.get("filename", "")}
+    prompt: PromptText = {"text": "\n\n".join(str(text) for text in texts)}
+    files: list[PromptFile] = [
+        {
+            "uri": text_of(part, "url"),
+            "mime": text_of(part, "mime"),
+            "name": text_of(part, "filename"),
+        }
         for part in parts
         if part["type"] == "file"
     ]
     if files:
         prompt["files"] = files
-    agents: list[JsonValue] = [{"name": part["name"]} for part in parts if part["type"] == "agent"]
-    if agents:
-        prompt["agents"] = agents
+    if agents := [text_of(part, "name") for part in parts if part["type"] == "agent"]:
+        prompt["agents"] = [{"name": name} for name in agents]
     return prompt
 
 
-def admitted_to_wire(row: SessionInput) -> JsonObject:
+def admitted_to_wire(row: SessionInput) -> AdmittedInput:
     """Returns: `SessionInputAdmitted` of the second version of the API."""
-    wire: JsonObject = {
+    wire: AdmittedInput = {
         "admittedSeq": row.admitted_seq,
         "id": row.pk,
         "sessionID": row.session_id,
@@ -175,38 +343,42 @@ def admitted_to_wire(row: SessionInput) -> JsonObject:
     return wire
 
 
-def input_to_wire(row: SessionInput) -> JsonObject:
+def input_to_wire(row: SessionInput) -> WaitingInput:
     """Returns: an input of the inbox, a shape of our own. `author` and `edited_by` are loaded."""
-    wire = admitted_to_wire(row)
-    wire |= {"status": row.status, "revision": row.revision, "author": _person(row.author)}
-    if row.edited_by is not None:
-        wire["editedBy"] = _person(row.edited_by)
-    return wire
+    edited: _Edited = {"editedBy": _person(row.edited_by)} if row.edited_by else {}
+    return {
+        **admitted_to_wire(row),
+        "status": row.status,
+        "revision": row.revision,
+        "author": _person(row.author),
+        **edited,
+    }
 
 
-def _person(user: User | None) -> JsonValue:
+def _person(user: User | None) -> Person | None:
     return {"id": user.pk, "name": user.display_name} if user else None
 
 
-def project_to_wire(project: Project) -> JsonObject:
+def project_to_wire(project: Project) -> ProjectWire:
     """Returns: `Project`."""
     created = to_ms(project.created_at)
-    icon: JsonObject = {"icon": project.icon} if project.icon else {}
-    return {
+    wire: ProjectWire = {
         "id": project.pk,
         "worktree": project.directory,
         "vcs": "git",
         "name": project.name,
         "time": {"created": created, "updated": created, "initialized": created},
         "sandboxes": [],
-        **icon,
     }
+    if project.icon:
+        wire["icon"] = project.icon
+    return wire
 
 
-def terminal_to_wire(terminal: Terminal) -> JsonObject:
+def terminal_to_wire(terminal: Terminal) -> Pty:
     """Returns: `Pty`. One that starts is running there."""
     has_ended = terminal.status == Terminal.Status.EXITED
-    wire: JsonObject = {
+    wire: Pty = {
         "id": terminal.pk,
         "title": terminal.title,
         "command": terminal.command,

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, NotRequired
 
 from django.utils.translation import gettext as _
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked, drop_none
 from sessions.agents.brought import AgentFile, read_agents, rules_in_force
 from sessions.config.model import AgentConfig, Config
 from tools.permissions.defaults import AGENT_DEFAULTS
@@ -194,9 +196,49 @@ def ordered_agents(config: Config) -> list[Agent]:
     return sorted(agents.values(), key=lambda agent: (agent is not first, agent.name))
 
 
-def agent_to_wire(agent: Agent, ruleset: Ruleset) -> JsonObject:
+class BroughtFrom(TypedDict):
+    """The file of the repository that something is from, and what of it waits for trust."""
+
+    path: str
+    ignoredUntilTrusted: list[str]
+
+
+def brought_from(path: str, ignored: Iterable[str]) -> BroughtFrom | None:
+    """Returns: None for what is not from a file of the repository."""
+    return {"path": path, "ignoredUntilTrusted": [*ignored]} if path else None
+
+
+class AgentModel(TypedDict):
+    """The model that an agent names."""
+
+    providerID: str
+    modelID: str
+
+
+class AgentWire(TypedDict):
+    """An agent as the HTTP API has it."""
+
+    name: str
+    description: str
+    mode: Literal["subagent", "primary", "all"]
+    native: bool
+    hidden: bool
+    permission: list[Annotated[JsonObject, Unchecked("sessions.api.schemas.PermissionRule")]]
+    options: JsonObject
+    model: NotRequired[AgentModel | None]
+    prompt: NotRequired[str | None]
+    variant: NotRequired[str | None]
+    color: NotRequired[str | None]
+    temperature: NotRequired[float | None]
+    topP: NotRequired[float | None]
+    steps: NotRequired[int | None]
+    repository: NotRequired[BroughtFrom | None]
+
+
+def agent_to_wire(agent: Agent, ruleset: Ruleset) -> AgentWire:
     """Returns: `Agent` of the HTTP API."""
-    wire: JsonObject = {
+    provider, _, model = agent.model.partition("/")
+    wire: AgentWire = {
         "name": agent.name,
         "description": agent.description,
         "mode": agent.mode,
@@ -212,20 +254,13 @@ def agent_to_wire(agent: Agent, ruleset: Ruleset) -> JsonObject:
         ],
         # No client acts on them, and a value in there may be secret.
         "options": {},
-    }
-    if agent.model:
-        provider, _, model = agent.model.partition("/")
-        wire["model"] = {"providerID": provider, "modelID": model}
-    optional: dict[str, JsonValue] = {
+        "model": {"providerID": provider, "modelID": model} if agent.model else None,
         "prompt": agent.prompt or None,
         "variant": agent.variant or None,
         "color": agent.color or None,
         "temperature": agent.temperature,
         "topP": agent.top_p,
         "steps": agent.steps,
+        "repository": brought_from(agent.path, agent.ignored),
     }
-    wire.update({key: value for key, value in optional.items() if value is not None})
-    if agent.path:
-        ignored: list[JsonValue] = [*agent.ignored]
-        wire["repository"] = {"path": agent.path, "ignoredUntilTrusted": ignored}
-    return wire
+    return drop_none(wire)

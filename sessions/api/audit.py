@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 from django.http import StreamingHttpResponse
 from ninja import Query, Router
+from typing_extensions import TypedDict
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.config import team_of
 from teams.access import is_operator
@@ -25,6 +27,30 @@ router = Router(tags=["audit"])
 
 MAX_LISTED = 10_000
 _CHUNK = 500
+
+
+class SignedHeadWire(TypedDict):
+    """A chain up to one entry, signed with Ed25519. Hashes, keys and signatures are hexadecimal."""
+
+    type: Literal["head"]
+    chain: str
+    seq: int
+    hash: str
+    time: str
+    checkpoint: bool
+    public_key: str
+    signature: str
+
+
+class AuditHeadWire(TypedDict):
+    """The end of a chain. `problem` is what the last check found wrong."""
+
+    chain: str
+    seq: int
+    hash: str
+    problem: str
+    signed: list[Annotated[JsonObject, Unchecked(SignedHeadWire)]]
+    public_keys: list[str]
 
 
 @router.get("/audit", auth=AsyncTokenOrCookie(), summary="Entries of the audit log, as JSON lines")
@@ -48,7 +74,7 @@ async def list_entries(
 
 
 @router.get("/audit/head", summary="The end of a chain, its signed heads and the keys")
-def get_head(request: ApiRequest, team: str = "", server: bool = False) -> JsonObject:
+def get_head(request: ApiRequest, team: str = "", server: bool = False) -> AuditHeadWire:
     chain = _chain_of(request, team, server)
     head = AuditHead.objects.filter(pk=chain).first()
     signed = SignedHead.objects.filter(chain=chain).order_by("-pk")[:100]

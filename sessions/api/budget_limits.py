@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, NotRequired
 
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Forbidden, Invalid
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.shapes import drop_none
 from sessions.access import access_project
 from sessions.actions.budget_limits import (
     answer_request,
@@ -72,8 +73,57 @@ class AnswerBody(Schema):
     answer: str = Field(default="", max_length=MAX_TEXT)
 
 
+class ForecastWire(TypedDict):
+    """A straight line over the period. `runsOut`: when it is spent, if before its end. USD."""
+
+    total: float
+    runsOut: NotRequired[int | None]
+
+
+class LimitWire(TypedDict):
+    """One budget; without `spent` it counts for each of several people. Units: USD.
+
+    `granted` is what was added to `limit` until it resets, at `until` in milliseconds.
+    """
+
+    id: int
+    scope: str
+    userID: NotRequired[int | None]
+    projectID: NotRequired[str | None]
+    period: str
+    since: str
+    until: int
+    timeZone: str
+    soft: bool
+    limit: float
+    granted: NotRequired[float | None]
+    spent: NotRequired[float | None]
+    left: NotRequired[float | None]
+    percent: NotRequired[int | None]
+    reached: NotRequired[bool | None]
+    forecast: NotRequired[ForecastWire | None]
+
+
+class RequestWire(TypedDict):
+    """A request for more of a budget. `status`: pending, granted or denied. Units: USD."""
+
+    id: str
+    budgetID: int
+    scope: str
+    period: str
+    userID: int
+    name: str
+    amount: float
+    reason: str
+    time: int
+    status: str
+    granted: float
+    answer: str
+    answeredBy: NotRequired[str | None]
+
+
 @router.get("/budget/limits", summary="Budgets of every scope and period")
-def get_limits(request: ApiRequest, team: str = "") -> list[JsonValue]:
+def get_limits(request: ApiRequest, team: str = "") -> list[LimitWire]:
     """Admins and the role billing get all of the team, others what holds for them.
 
     Operators also get those of the whole server.
@@ -82,7 +132,7 @@ def get_limits(request: ApiRequest, team: str = "") -> list[JsonValue]:
 
 
 @router.put("/budget/limits", summary="Set a budget of one scope and period")
-def set_limit(request: ApiRequest, body: LimitBody, team: str = "") -> list[JsonValue]:
+def set_limit(request: ApiRequest, body: LimitBody, team: str = "") -> list[LimitWire]:
     """Changes the amount where there is one already. What waits for a budget looks again."""
     limit = Limit(
         scope=Scope(body.scope),
@@ -120,7 +170,7 @@ def delete_limit(request: ApiRequest, budget_id: int, team: str = "") -> bool:
 
 
 @router.get("/budget/requests", summary="Requests for more of a budget")
-def get_requests(request: ApiRequest, team: str = "") -> list[JsonValue]:
+def get_requests(request: ApiRequest, team: str = "") -> list[RequestWire]:
     """Your own of the current periods, and those that you can answer."""
     access = team_of(request, team, need=None)
     own = list(current_requests().filter(team=access.team, asker=access.user))
@@ -130,7 +180,7 @@ def get_requests(request: ApiRequest, team: str = "") -> list[JsonValue]:
 
 
 @router.post("/budget/requests", summary="Ask for more of a budget")
-def ask(request: ApiRequest, body: AskBody, team: str = "") -> JsonObject:
+def ask(request: ApiRequest, body: AskBody, team: str = "") -> RequestWire:
     """Of one that holds for you. It goes to those who can raise it."""
     access = team_of(request, team, need=Role.MEMBER)
     if body.projectID:
@@ -149,7 +199,7 @@ def ask(request: ApiRequest, body: AskBody, team: str = "") -> JsonObject:
 
 
 @router.post("/budget/requests/{ask_id}", summary="Grant or deny a request for more")
-def answer(request: ApiRequest, ask_id: str, body: AnswerBody, team: str = "") -> JsonObject:
+def answer(request: ApiRequest, ask_id: str, body: AnswerBody, team: str = "") -> RequestWire:
     """What is granted counts until the budget resets. What waits for it looks again."""
     access = team_of(request, team, need=None)
     request.auth.require(TokenScope.ADMIN)
@@ -166,52 +216,42 @@ def _require_operator(request: ApiRequest) -> None:
         raise Forbidden("Only operators can change the budgets of this server.")
 
 
-def _limits(request: ApiRequest, access: TeamAccess) -> list[JsonValue]:
+def _limits(request: ApiRequest, access: TeamAccess) -> list[LimitWire]:
     lines = load_limits(access, budgets_of(access.team), every=True)
     if is_operator(request.auth.user):
         lines = [*load_instance_limits(), *lines]
     return [_line(line, names_projects=access.sees_work) for line in lines]
 
 
-def _line(line: LimitLine, *, names_projects: bool) -> JsonObject:
+def _line(line: LimitLine, *, names_projects: bool) -> LimitWire:
     standing, found = line.standing, line.forecast
-    return {
+    wire: LimitWire = {
         "id": line.id,
         "scope": line.scope.value,
-        **({"userID": line.user_id} if line.user_id is not None else {}),
-        **({"projectID": line.project} if line.project and names_projects else {}),
+        "userID": line.user_id,
+        "projectID": (line.project or None) if names_projects else None,
         "period": line.period.value,
         "since": line.since.isoformat(),
         "until": to_ms(line.until),
         "timeZone": "UTC",
         "soft": line.is_soft,
         "limit": float(line.amount),
-        **(
-            {
-                "granted": float(standing.limit - line.amount),
-                "spent": float(standing.spent),
-                "left": float(standing.left),
-                "percent": standing.percent,
-                "reached": standing.is_reached,
-            }
-            if standing is not None
-            else {}
-        ),
-        **(
-            {
-                "forecast": {
-                    "total": float(found.total),
-                    **({"runsOut": to_ms(found.runs_out)} if found.runs_out else {}),
-                }
-            }
-            if found is not None
-            else {}
-        ),
     }
+    if standing is not None:
+        wire["granted"] = float(standing.limit - line.amount)
+        wire["spent"] = float(standing.spent)
+        wire["left"] = float(standing.left)
+        wire["percent"] = standing.percent
+        wire["reached"] = standing.is_reached
+    if found is not None:
+        runs_out = to_ms(found.runs_out) if found.runs_out else None
+        forecast: ForecastWire = {"total": float(found.total), "runsOut": runs_out}
+        wire["forecast"] = drop_none(forecast)
+    return drop_none(wire)
 
 
-def _request(row: BudgetRequest) -> JsonObject:
-    return {
+def _request(row: BudgetRequest) -> RequestWire:
+    wire: RequestWire = {
         "id": row.pk,
         "budgetID": row.budget_id,
         "scope": row.budget.scope,
@@ -224,5 +264,6 @@ def _request(row: BudgetRequest) -> JsonObject:
         "status": row.status,
         "granted": float(row.granted),
         "answer": row.answer,
-        **({"answeredBy": row.answered_by.display_name} if row.answered_by else {}),
+        "answeredBy": row.answered_by.display_name if row.answered_by else None,
     }
+    return drop_none(wire)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import NotRequired
 
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import drop_none
 from sessions.actions.budgets import set_budgets
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
@@ -48,14 +50,47 @@ class BudgetBody(Schema):
     members: list[BudgetOfMember] = Field(default_factory=list, max_length=MAX_MEMBERS)
 
 
+class BudgetStanding(TypedDict):
+    """Units: USD; `percent` is 0 to 100."""
+
+    limit: float
+    left: float
+    percent: int
+    reached: bool
+
+
+class MemberBudget(TypedDict):
+    """`own`: the budget is the member's own and not that of each. Units: USD."""
+
+    userID: int
+    name: str
+    email: str
+    own: bool
+    spent: float
+    budget: NotRequired[BudgetStanding | None]
+
+
+class Budgets(TypedDict):
+    """`month` is "2026-11", `until` its end in milliseconds since the epoch. Units: USD."""
+
+    month: str
+    until: int
+    spent: float
+    team: NotRequired[BudgetStanding | None]
+    each: NotRequired[float | None]
+    session: NotRequired[float | None]
+    allowUnpriced: bool
+    members: list[MemberBudget]
+
+
 @router.get("/budget", summary="Budgets of this month, and what of them is spent")
-def get_budget(request: ApiRequest, team: str = "") -> JsonObject:
+def get_budget(request: ApiRequest, team: str = "") -> Budgets:
     """Admins and the role billing get every member's, others their own."""
     return _answer(team_of(request, team, need=None))
 
 
 @router.put("/budget", summary="Set the budgets of a month")
-def put_budget(request: ApiRequest, body: BudgetBody, team: str = "") -> JsonObject:
+def put_budget(request: ApiRequest, body: BudgetBody, team: str = "") -> Budgets:
     """What waits for a budget looks again."""
     access = team_of(request, team, need=Role.BILLING)
     known = {row.user_id for row in people_of(access)}
@@ -77,32 +112,34 @@ def put_budget(request: ApiRequest, body: BudgetBody, team: str = "") -> JsonObj
     return _answer(access)
 
 
-def _answer(access: TeamAccess) -> JsonObject:
+def _answer(access: TeamAccess) -> Budgets:
     page = load_budgets(access, people_of(access), budgets_of(access.team))
-    return {
+    wire: Budgets = {
         "month": f"{page.month:%Y-%m}",
         "until": to_ms(page.until),
         "spent": float(page.spent),
-        **({"team": _standing(page.team)} if page.team else {}),
-        **({"each": float(page.each)} if page.each is not None else {}),
-        **({"session": float(page.session)} if page.session is not None else {}),
+        "team": _standing(page.team) if page.team else None,
+        "each": None if page.each is None else float(page.each),
+        "session": None if page.session is None else float(page.session),
         "allowUnpriced": access.team.allows_unpriced_models,
         "members": [_line(line) for line in page.lines],
     }
+    return drop_none(wire)
 
 
-def _line(line: BudgetLine) -> JsonObject:
-    return {
+def _line(line: BudgetLine) -> MemberBudget:
+    wire: MemberBudget = {
         "userID": line.user_id,
         "name": line.name,
         "email": line.email,
         "own": line.is_own,
         "spent": float(line.spent),
-        **({"budget": _standing(line.standing)} if line.standing else {}),
+        "budget": _standing(line.standing) if line.standing else None,
     }
+    return drop_none(wire)
 
 
-def _standing(one: Standing) -> JsonObject:
+def _standing(one: Standing) -> BudgetStanding:
     return {
         "limit": float(one.limit),
         "left": float(one.left),

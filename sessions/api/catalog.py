@@ -1,21 +1,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Literal
 
 from django.http import HttpResponse
 from ninja import Query, Router
+from typing_extensions import TypedDict
 
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked
 from providers.catalog import Provider
 from providers.defaults import best_model
 from providers.effective import keyless_providers
 from providers.kinds import ProviderKind
 from providers.resolve import list_providers
-from sessions.agents.loader import agent_to_wire, ordered_agents
+from sessions.agents.loader import AgentWire, agent_to_wire, ordered_agents
 from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, find_location
 from sessions.api.provider_list import (
+    ProviderWire,
     Wanted,
     addable,
     matching,
@@ -25,7 +28,7 @@ from sessions.api.provider_list import (
     without_models,
 )
 from sessions.api.sign_ins import may_connect
-from sessions.commands.catalog import command_to_wire, load_commands
+from sessions.commands.catalog import CommandWire, command_to_wire, load_commands
 from sessions.config.effective import config_data, project_config, team_data
 from sessions.mcp.servers import prompts_of_servers
 from sessions.repository.skills import Skill
@@ -37,13 +40,36 @@ from teams.auth import principal_teams
 router = Router(tags=["catalog"])
 
 
+class Providers(TypedDict):
+    all: list[Annotated[JsonObject, Unchecked(ProviderWire)]]
+    default: dict[str, str]
+    connected: list[str]
+
+
+class UsableProviders(TypedDict):
+    providers: list[Annotated[JsonObject, Unchecked(ProviderWire)]]
+    default: dict[str, str]
+
+
+class SkillWire(TypedDict):
+    name: str
+    description: str
+    location: str
+    content: str
+
+
+class Health(TypedDict):
+    healthy: Literal[True]
+    version: str
+
+
 @router.get("/global/health", auth=None, summary="Whether the server answers")
-def health(request: ApiRequest) -> JsonObject:
+def health(request: ApiRequest) -> Health:
     return {"healthy": True, "version": API_VERSION}
 
 
 @router.get("/agent", summary="Agents that can be chosen in a project")
-def list_agents(request: ApiRequest) -> list[JsonObject]:
+def list_agents(request: ApiRequest) -> list[AgentWire]:
     location = find_location(request)
     if location is None:
         return []
@@ -62,11 +88,11 @@ def get_providers(
     cursor: Annotated[str, Query(description="X-Next-Cursor of the page before")] = "",
     query: Annotated[str, Query(description="Words in names and ids of providers or models")] = "",
     connected: Annotated[bool, Query(description="Only those that can be used now")] = False,
-) -> JsonObject:
+) -> Providers:
     return list_providers_for(request, response, Wanted(limit, cursor, query, connected))
 
 
-def list_providers_for(request: ApiRequest, response: HttpResponse, wanted: Wanted) -> JsonObject:
+def list_providers_for(request: ApiRequest, response: HttpResponse, wanted: Wanted) -> Providers:
     """Returns: providers; unless it is searched, those not to be used have their default alone."""
     providers, usable = _providers(request)
     ids = {one.id for one in usable}
@@ -87,7 +113,7 @@ def list_providers_for(request: ApiRequest, response: HttpResponse, wanted: Want
 
 
 @router.get("/config/providers", summary="Providers that can be used now")
-def get_usable_providers(request: ApiRequest) -> JsonObject:
+def get_usable_providers(request: ApiRequest) -> UsableProviders:
     _, connected = _providers(request)
     return {
         "providers": [to_wire(provider) for provider in connected],
@@ -110,7 +136,7 @@ def _providers(request: ApiRequest) -> tuple[list[Provider], list[Provider]]:
     return providers, [one for one in providers if one.id not in keyless]
 
 
-def _defaults(providers: list[Provider]) -> dict[str, JsonValue]:
+def _defaults(providers: list[Provider]) -> dict[str, str]:
     return {one.id: best_model(one).id for one in providers if one.models}
 
 
@@ -118,7 +144,7 @@ def _defaults(providers: list[Provider]) -> dict[str, JsonValue]:
 
 
 @router.get("/command", summary="Slash commands")
-def list_commands(request: ApiRequest) -> list[JsonObject]:
+def list_commands(request: ApiRequest) -> list[CommandWire]:
     location = find_location(request)
     if location is None:
         return []
@@ -135,7 +161,7 @@ def _skills(location: Location) -> Iterable[Skill]:
 
 
 @router.get("/skill", summary="Skills of a project and of its team")
-def list_skills(request: ApiRequest) -> list[JsonObject]:
+def list_skills(request: ApiRequest) -> list[SkillWire]:
     location = find_location(request)
     if location is None:
         return []

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
-from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess, access_session, visible_projects
 from sessions.actions.checkouts import (
     MAX_MESSAGE_CHARS,
@@ -21,7 +21,7 @@ from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
 from sessions.api.projects import STANDING
 from sessions.models import Checkout
-from sessions.present.pages.checkouts import checkout_to_wire
+from sessions.present.pages.checkouts import Worktree, checkout_to_wire
 from teams.models import Role
 
 router = Router(tags=["worktree"])
@@ -52,6 +52,12 @@ class PushBody(Schema):
     url: str = Field(default="", max_length=1000)
 
 
+class NewWorktree(TypedDict):
+    name: str
+    branch: str
+    directory: str
+
+
 @router.get("/experimental/worktree", summary="Folders of the worktrees of a project's sessions")
 def list_worktrees(request: ApiRequest) -> list[str]:
     project = require_location(request).project
@@ -60,7 +66,7 @@ def list_worktrees(request: ApiRequest) -> list[str]:
 
 
 @router.post("/experimental/worktree", summary="Begin a session with its own git worktree")
-def create_worktree(request: ApiRequest, body: WorktreeBody | None = None) -> JsonObject:
+def create_worktree(request: ApiRequest, body: WorktreeBody | None = None) -> NewWorktree:
     """Its folder is made when its first turn begins; sessions made in it share it."""
     location = require_location(request, need=Role.MEMBER)
     body = body or WorktreeBody()
@@ -98,7 +104,7 @@ def session_at(request: ApiRequest, folder: str) -> str:
 
 
 @router.get("/session/{session_id}/worktree", summary="The session's own git worktree")
-def get_worktree(request: ApiRequest, session_id: str) -> JsonObject:
+def get_worktree(request: ApiRequest, session_id: str) -> Worktree:
     row = checkout_of(access_session(request.auth, session_id).session)
     if row is None:
         raise NotFound("Worktree of the session", session_id)
@@ -110,23 +116,23 @@ def _member(request: ApiRequest, session_id: str) -> SessionAccess:
 
 
 @router.post("/session/{session_id}/worktree/look", summary="Compare it with the project again")
-def look(request: ApiRequest, session_id: str) -> JsonObject:
+def look(request: ApiRequest, session_id: str) -> Worktree:
     return checkout_to_wire(request_look(access_session(request.auth, session_id)))
 
 
 @router.post("/session/{session_id}/worktree/commit", summary="Commit every change in your name")
-def commit(request: ApiRequest, session_id: str, body: CommitBody) -> JsonObject:
+def commit(request: ApiRequest, session_id: str, body: CommitBody) -> Worktree:
     access = _member(request, session_id)
     return checkout_to_wire(request_commit(access, message=body.message))
 
 
 @router.post("/session/{session_id}/worktree/merge", summary="Merge it into the project's branch")
-def merge(request: ApiRequest, session_id: str) -> JsonObject:
+def merge(request: ApiRequest, session_id: str) -> Worktree:
     return checkout_to_wire(request_merge(_member(request, session_id)))
 
 
 @router.post("/session/{session_id}/worktree/push", summary="Push its branch")
-def push(request: ApiRequest, session_id: str, body: PushBody | None = None) -> JsonObject:
+def push(request: ApiRequest, session_id: str, body: PushBody | None = None) -> Worktree:
     access = _member(request, session_id)
     return checkout_to_wire(request_push(access, url=body.url if body else ""))
 
@@ -135,12 +141,12 @@ def push(request: ApiRequest, session_id: str, body: PushBody | None = None) -> 
     "/session/{session_id}/worktree/drop",
     summary="Remove it; unmerged work is kept on a rescue branch",
 )
-def drop(request: ApiRequest, session_id: str) -> JsonObject:
+def drop(request: ApiRequest, session_id: str) -> Worktree:
     return checkout_to_wire(request_drop(_member(request, session_id)))
 
 
 @router.post(
     "/session/{session_id}/worktree/restore", summary="Bring it back with its rescued work"
 )
-def restore(request: ApiRequest, session_id: str) -> JsonObject:
+def restore(request: ApiRequest, session_id: str) -> Worktree:
     return checkout_to_wire(request_restore(_member(request, session_id)))

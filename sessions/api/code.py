@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, Literal
 
 from ninja import Router
+from typing_extensions import TypedDict
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked
 from sessions.access import visible_sessions
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location
@@ -17,8 +19,21 @@ from sessions.language_servers.rows import present_servers
 router = Router(tags=["code"])
 
 
+class LanguageServer(TypedDict):
+    id: str
+    name: str
+    root: str
+    status: Annotated[str, Unchecked(Literal["connected", "error"])]
+
+
+class Formatter(TypedDict):
+    name: str
+    extensions: list[str]
+    enabled: bool
+
+
 @router.get("/lsp", summary="Language servers that run where the client is")
-def list_language_servers(request: ApiRequest) -> list[JsonObject]:
+def list_language_servers(request: ApiRequest) -> list[LanguageServer]:
     location = find_location(request)
     if location is None:
         return []
@@ -33,7 +48,7 @@ def list_language_servers(request: ApiRequest) -> list[JsonObject]:
 
 
 @router.get("/formatter", summary="Formatters, and whether they can be called where the client is")
-def list_formatters(request: ApiRequest) -> list[JsonObject]:
+def list_formatters(request: ApiRequest) -> list[Formatter]:
     location = find_location(request)
     if location is None:
         return []

@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 from django.http import HttpResponse
 from ninja import Body, Router
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
@@ -15,7 +16,7 @@ from sessions.config.effective import effective_data, project_config, team_data
 from sessions.config.known_keys import join_keys, split_unknown
 from sessions.config.public import public_config
 from sessions.repository.brought import BroughtKind
-from sessions.repository.settings import describe, read_repository_settings
+from sessions.repository.settings import read_repository_settings
 from sessions.shares.policy import share_mode, team_share_mode
 from teams.access import TeamAccess, has_role
 from teams.auth import principal_teams
@@ -23,6 +24,24 @@ from teams.http import client_ip
 from teams.models import Role, Team
 
 router = Router(tags=["config"])
+
+
+class IgnoredSetting(TypedDict):
+    key: str
+    path: str
+    reason: str
+
+
+class BrokenFile(TypedDict):
+    path: str
+    reason: str
+
+
+class RepositoryConfig(TypedDict):
+    files: list[str]
+    isTrusted: bool
+    ignored: list[IgnoredSetting]
+    problems: list[BrokenFile]
 
 
 @router.get("/config", summary="The settings in force in a project, or of a team")
@@ -37,7 +56,7 @@ def get_config(request: ApiRequest, team: str = "") -> JsonObject:
 
 
 @router.get("/config/repository", summary="What the repository's own settings say that is ignored")
-def get_repository_config(request: ApiRequest) -> JsonObject:
+def get_repository_config(request: ApiRequest) -> RepositoryConfig:
     """`isTrusted` is whether an admin has trusted exactly the files that are there now."""
     location = require_location(request)
     config = project_config(location.project, location.folder)
@@ -45,7 +64,9 @@ def get_repository_config(request: ApiRequest) -> JsonObject:
     return {
         "files": [file.path for file in config.brought.of(BroughtKind.SETTINGS)],
         "isTrusted": config.brought.is_trusted,
-        "ignored": describe(config.ignored),
+        "ignored": [
+            {"key": one.key, "path": one.path, "reason": one.reason} for one in config.ignored
+        ],
         "problems": [{"path": one.path, "reason": one.reason} for one in found.problems],
     }
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.ids import new_slug
-from opencode_web.lib.json import JsonObject
 from sessions.access import access_project, access_session
 from sessions.actions.checkouts import Plan, request_drop
 from sessions.actions.sessions import MAX_TITLE_CHARS, create_session
@@ -38,10 +38,18 @@ class CopyFolder(Schema):
     force: bool = False
 
 
+class CopyName(TypedDict):
+    name: str
+
+
+class Copy(TypedDict):
+    directory: str
+
+
 @router.post(
     "/experimental/project/{project_id}/copy/generate-name", summary="A name for a new worktree"
 )
-def generate_name(request: ApiRequest, project_id: str, body: NameBody | None = None) -> JsonObject:
+def generate_name(request: ApiRequest, project_id: str, body: NameBody | None = None) -> CopyName:
     access_project(request.auth, project_id)
     return {"name": new_slug()}
 
@@ -58,7 +66,7 @@ def refresh_copies(request: ApiRequest, project_id: str) -> None:
 @router.post(
     "/experimental/project/{project_id}/copy", summary="Begin a session with its own git worktree"
 )
-def create_copy(request: ApiRequest, project_id: str, body: CopyBody) -> JsonObject:
+def create_copy(request: ApiRequest, project_id: str, body: CopyBody) -> Copy:
     access = access_project(request.auth, project_id, need=Role.MEMBER)
     if body.strategy != "git_worktree":
         raise Invalid("The only supported strategy is git_worktree.")

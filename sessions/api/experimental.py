@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NotRequired
 
 from ninja import Field, Query, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked
 from sessions.access import access_session, visible_sessions
 from sessions.agents.loader import find_agent
 from sessions.api.auth import ApiRequest
@@ -19,7 +21,7 @@ from sessions.mcp.servers import resources_of_servers
 from sessions.models import Session
 from sessions.repository.custom_tools import CustomTool, offered_by
 from sessions.rules.in_force import agent_ruleset
-from sessions.wire import session_to_wire
+from sessions.wire import SessionWire, session_to_wire
 from teams.models import Role
 from tools.base import Tool
 from tools.permissions.rules import is_hidden
@@ -60,18 +62,86 @@ class MoveBody(Schema):
     moveChanges: bool = False
 
 
+class ProjectOfSession(TypedDict):
+    id: str
+    name: str
+    worktree: str
+
+
+class GlobalSession(SessionWire):
+    project: ProjectOfSession
+
+
+class ServerCapabilities(TypedDict):
+    backgroundSubagents: bool
+
+
+class Console(TypedDict):
+    consoleManagedProviders: list[str]
+    activeOrgName: NotRequired[str]
+    switchableOrgCount: int
+
+
+class Org(TypedDict):
+    accountID: str
+    accountEmail: str
+    accountUrl: str
+    orgID: str
+    orgName: str
+    active: bool
+
+
+class Orgs(TypedDict):
+    orgs: list[Org]
+
+
+class ToolItem(TypedDict):
+    id: str
+    description: str
+    parameters: JsonObject
+
+
+class Resource(TypedDict):
+    name: str
+    uri: str
+    description: NotRequired[str]
+    mimeType: NotRequired[str]
+    client: str
+
+
+class Adapter(TypedDict):
+    type: str
+    name: str
+    description: str
+
+
+class Workspace(TypedDict):
+    id: str
+    type: str
+    name: str
+    branch: NotRequired[str]
+    directory: NotRequired[str]
+    projectID: str
+    timeUsed: float
+
+
+class WorkspaceStatus(TypedDict):
+    workspaceID: str
+    status: Literal["connected", "connecting", "disconnected", "error"]
+
+
 @router.get("/experimental/capabilities", summary="What this server can do beyond the rest")
-def capabilities(request: ApiRequest) -> JsonObject:
+def capabilities(request: ApiRequest) -> ServerCapabilities:
     return {"backgroundSubagents": False}
 
 
 @router.get("/experimental/console", summary="OpenCode's console has no part in this server")
-def console(request: ApiRequest) -> JsonObject:
+def console(request: ApiRequest) -> Console:
     return {"consoleManagedProviders": [], "switchableOrgCount": 0}
 
 
 @router.get("/experimental/console/orgs", summary="Organisations of OpenCode's console: none")
-def console_orgs(request: ApiRequest) -> JsonObject:
+def console_orgs(request: ApiRequest) -> Orgs:
     return {"orgs": []}
 
 
@@ -89,7 +159,7 @@ def tool_names(request: ApiRequest) -> list[str]:
 
 
 @router.get("/experimental/tool", summary="What a model is offered in a project, as it reads it")
-def tools_offered(request: ApiRequest, provider: str, model: str) -> list[JsonObject]:
+def tools_offered(request: ApiRequest, provider: str, model: str) -> list[ToolItem]:
     location = require_location(request)
     project, folder = location.project, location.folder
     config = project_config(project, folder)
@@ -99,19 +169,19 @@ def tools_offered(request: ApiRequest, provider: str, model: str) -> list[JsonOb
     brought = offered_by(project, config.brought)
     shown = [one for one in brought if not is_hidden(one.name, ruleset)]
     listed = [*map(_tool_to_wire, own), *map(_custom_to_wire, shown)]
-    return sorted(listed, key=lambda tool: str(tool["id"]))
+    return sorted(listed, key=lambda tool: tool["id"])
 
 
-def _tool_to_wire(tool: Tool[Any]) -> JsonObject:  # Any: see tools.registry
+def _tool_to_wire(tool: Tool[Any]) -> ToolItem:  # Any: see tools.registry
     return {"id": tool.name, "description": tool.description, "parameters": tool.schema()}
 
 
-def _custom_to_wire(tool: CustomTool) -> JsonObject:
+def _custom_to_wire(tool: CustomTool) -> ToolItem:
     return {"id": tool.name, "description": tool.description, "parameters": tool.parameters}
 
 
 @router.get("/experimental/resource", summary="Resources of MCP servers")
-def resources(request: ApiRequest) -> JsonObject:
+def resources(request: ApiRequest) -> dict[str, Annotated[JsonObject, Unchecked(Resource)]]:
     location = find_location(request)
     if location is None:
         return {}
@@ -121,7 +191,7 @@ def resources(request: ApiRequest) -> JsonObject:
 @router.get("/experimental/session", summary="Sessions of all your projects, the latest first")
 def list_all_sessions(
     request: ApiRequest, filters: Annotated[GlobalFilter, Query()]
-) -> list[JsonObject]:
+) -> list[GlobalSession]:
     rows = visible_sessions(request.auth)
     if filters.roots:
         rows = rows.filter(parent=None)
@@ -137,9 +207,13 @@ def list_all_sessions(
     return [_with_project(row) for row in rows.order_by("-updated_at", "pk")[:limit]]
 
 
-def _with_project(session: Session) -> JsonObject:
+def _with_project(session: Session) -> GlobalSession:
     project = session.project
-    summary: JsonObject = {"id": project.pk, "name": project.name, "worktree": project.directory}
+    summary: ProjectOfSession = {
+        "id": project.pk,
+        "name": project.name,
+        "worktree": project.directory,
+    }
     return {**session_to_wire(session), "project": summary}
 
 
@@ -187,23 +261,23 @@ _NO_WORKSPACES = "There are no workspaces here. Give the session a git worktree 
 
 
 @router.get("/experimental/workspace/adapter", summary="Kinds of workspaces: none")
-def list_adapters(request: ApiRequest) -> list[JsonObject]:
+def list_adapters(request: ApiRequest) -> list[Adapter]:
     return []
 
 
 @router.get("/experimental/workspace", summary="Workspaces: none")
-def list_workspaces(request: ApiRequest) -> list[JsonObject]:
+def list_workspaces(request: ApiRequest) -> list[Workspace]:
     return []
 
 
 @router.post("/experimental/workspace", summary="Not offered: begin a session with a worktree")
-def create_workspace(request: ApiRequest, body: WorkspaceBody) -> JsonObject:
+def create_workspace(request: ApiRequest, body: WorkspaceBody) -> Workspace:
     require_location(request, need=Role.MEMBER)
     raise Invalid(_NO_WORKSPACES)
 
 
 @router.get("/experimental/workspace/status", summary="Connections to workspaces: none")
-def workspace_status(request: ApiRequest) -> list[JsonObject]:
+def workspace_status(request: ApiRequest) -> list[WorkspaceStatus]:
     return []
 
 
@@ -224,5 +298,5 @@ def warp(request: ApiRequest, body: WarpBody) -> None:
 
 
 @router.delete("/experimental/workspace/{workspace_id}", summary="There is none to remove")
-def remove_workspace(request: ApiRequest, workspace_id: str) -> JsonObject:
+def remove_workspace(request: ApiRequest, workspace_id: str) -> Workspace:
     raise NotFound("Workspace", workspace_id[:100])

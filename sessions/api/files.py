@@ -8,13 +8,12 @@ from django.http import HttpResponse
 from ninja import Field, Query, Router, Schema
 
 from opencode_web.lib.db import in_db
-from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.actions.patches import note_patch
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.location import Location, require_location
-from sessions.browse.apply import MAX_PATCH_BYTES, Applied
+from sessions.browse.apply import MAX_PATCH_BYTES, VcsApplied
 from sessions.browse.ask import browse
-from sessions.browse.changes import FileStatus
+from sessions.browse.changes import FileWire, VcsFileDiff, VcsFileStatus
 from sessions.browse.content import FileContent
 from sessions.browse.file_scope import Where
 from sessions.browse.listing import FileNode
@@ -31,7 +30,8 @@ from sessions.browse.operations import (
     READ_FILE,
     Operation,
 )
-from sessions.browse.search import MAX_FOUND
+from sessions.browse.search import MAX_FOUND, FoundLine
+from sessions.browse.symbols import Symbol
 from teams.models import Role
 
 P = ParamSpec("P")
@@ -87,12 +87,12 @@ async def read_file(request: ApiRequest, path: str) -> FileContent:
 
 
 @router.get("/file/status", summary="Files that are changed or new")
-async def file_status(request: ApiRequest) -> list[FileStatus]:
+async def file_status(request: ApiRequest) -> list[FileWire]:
     return await _ask(request, LIST_FILES_CHANGED)
 
 
 @router.get("/find", summary="Lines that match a regular expression")
-async def find_text(request: ApiRequest, pattern: str) -> JsonValue:
+async def find_text(request: ApiRequest, pattern: str) -> list[FoundLine]:
     return await _ask(request, FIND_TEXT, pattern=pattern)
 
 
@@ -103,7 +103,7 @@ async def find_files(request: ApiRequest, search: Annotated[FileSearch, Query()]
 
 
 @router.get("/find/symbol", summary="Symbols by name")
-async def find_symbols(request: ApiRequest, query: str) -> list[JsonObject]:
+async def find_symbols(request: ApiRequest, query: str) -> list[Symbol]:
     """At most 100 classes, functions, variables and the like, which the language servers of the
     folder find in ten seconds. None where `lsp` is off or no server is installed, and none for
     viewers, for whom no program is started."""
@@ -111,12 +111,12 @@ async def find_symbols(request: ApiRequest, query: str) -> list[JsonObject]:
 
 
 @router.get("/vcs/status", summary="Files that are changed since the last commit")
-async def vcs_status(request: ApiRequest) -> JsonValue:
+async def vcs_status(request: ApiRequest) -> list[VcsFileStatus]:
     return await _ask(request, LIST_STATUS)
 
 
 @router.get("/vcs/diff", summary="Changes since the last commit, or since the branch began")
-async def vcs_diff(request: ApiRequest, asked: Annotated[DiffQuery, Query()]) -> JsonValue:
+async def vcs_diff(request: ApiRequest, asked: Annotated[DiffQuery, Query()]) -> list[VcsFileDiff]:
     return await _ask(request, LIST_DIFFS, mode=asked.mode, context=asked.context)
 
 
@@ -127,7 +127,7 @@ async def vcs_raw_diff(request: ApiRequest) -> HttpResponse:
 
 
 @router.post("/vcs/apply", summary="Apply a patch: all of it, or nothing")
-async def vcs_apply(request: ApiRequest, body: PatchBody) -> Applied:
+async def vcs_apply(request: ApiRequest, body: PatchBody) -> VcsApplied:
     location = await in_db(require_location, request, need=Role.MEMBER)
     applied = await browse(where_of(location), APPLY_PATCH, patch=body.patch)
     size = len(body.patch.encode())

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated
 
 from ninja import Body
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked
 from sessions.access import access_session
 from sessions.actions.fork import fork_session
 from sessions.actions.history import delete_messages, delete_part, update_part
@@ -18,7 +20,8 @@ from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.prompts import router
 from sessions.api.restore import put_back
 from sessions.api.schemas import FileBody, ForkBody, RevertBody, RevertFileBody
-from sessions.wire import session_to_wire
+from sessions.events.parts import AnyPart
+from sessions.wire import SessionWire, session_to_wire
 from teams.models import Role
 
 # One router with prompts.py and messages.py: all answer below /session/{id}/message, and a path
@@ -48,14 +51,14 @@ def patch_part(
     message_id: str,
     part_id: str,
     body: Body[JsonObject],
-) -> JsonObject:
+) -> Annotated[JsonObject, Unchecked(AnyPart)]:
     access = access_session(request.auth, session_id, need=Role.MEMBER)
     part = update_part(access, message_id, part_id, body)
     return dict(part.data)
 
 
 @router.post("/session/{session_id}/fork", summary="Copy the history into a session of its own")
-def fork(request: ApiRequest, session_id: str, body: ForkBody | None = None) -> JsonObject:
+def fork(request: ApiRequest, session_id: str, body: ForkBody | None = None) -> SessionWire:
     access = access_session(request.auth, session_id, need=Role.MEMBER)
     return session_to_wire(fork_session(access, before=body.messageID if body else None))
 
@@ -65,7 +68,7 @@ def fork(request: ApiRequest, session_id: str, body: ForkBody | None = None) -> 
     auth=AsyncTokenOrCookie(),
     summary="Roll back to before a message or a part, with the files",
 )
-async def revert(request: ApiRequest, session_id: str, body: RevertBody) -> JsonObject:
+async def revert(request: ApiRequest, session_id: str, body: RevertBody) -> SessionWire:
     act = partial(revert_session, message_id=body.messageID, part_id=body.partID)
     return await put_back(request.auth, session_id, act)
 
@@ -75,7 +78,7 @@ async def revert(request: ApiRequest, session_id: str, body: RevertBody) -> Json
     auth=AsyncTokenOrCookie(),
     summary="Bring back what was rolled back, with the files",
 )
-async def unrevert(request: ApiRequest, session_id: str) -> JsonObject:
+async def unrevert(request: ApiRequest, session_id: str) -> SessionWire:
     return await put_back(request.auth, session_id, unrevert_session)
 
 
@@ -84,7 +87,7 @@ async def unrevert(request: ApiRequest, session_id: str) -> JsonObject:
     auth=AsyncTokenOrCookie(),
     summary="Put one file back as it was before a turn",
 )
-async def revert_one(request: ApiRequest, session_id: str, body: RevertFileBody) -> JsonObject:
+async def revert_one(request: ApiRequest, session_id: str, body: RevertFileBody) -> SessionWire:
     act = partial(revert_file, scope=body.messageID, file=body.file)
     return await put_back(request.auth, session_id, act)
 
@@ -94,5 +97,5 @@ async def revert_one(request: ApiRequest, session_id: str, body: RevertFileBody)
     auth=AsyncTokenOrCookie(),
     summary="Undo that, until the next prompt",
 )
-async def unrevert_one(request: ApiRequest, session_id: str, body: FileBody) -> JsonObject:
+async def unrevert_one(request: ApiRequest, session_id: str, body: FileBody) -> SessionWire:
     return await put_back(request.auth, session_id, partial(undo_file_revert, file=body.file))

@@ -7,9 +7,9 @@ import logging
 from typing import Literal
 
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Forbidden
-from opencode_web.lib.json import JsonObject
 from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
 from sessions.api.schemas import Extra
@@ -38,6 +38,11 @@ class UpgradeBody(Schema):
     target: str = Field(default="", max_length=100)
 
 
+class Upgraded(TypedDict):
+    success: Literal[False]
+    error: str
+
+
 @router.post("/log", summary="Write a line into the server's log, in your name")
 def write_log(request: ApiRequest, body: LogBody) -> bool:
     request.auth.require(Scope.WRITE)
@@ -49,7 +54,7 @@ def write_log(request: ApiRequest, body: LogBody) -> bool:
 
 
 @router.get("/log", summary="Not offered: operators read the log where the server writes it")
-def read_log(request: ApiRequest) -> list[JsonObject]:
+def read_log(request: ApiRequest) -> list[str]:
     raise Forbidden("The log contains entries of all teams. Operators can read it on the server.")
 
 
@@ -65,5 +70,5 @@ def dispose_all(request: ApiRequest) -> bool:
 
 
 @router.post("/global/upgrade", summary="Not by clients: operators upgrade the server")
-def upgrade(request: ApiRequest, body: UpgradeBody | None = None) -> JsonObject:
+def upgrade(request: ApiRequest, body: UpgradeBody | None = None) -> Upgraded:
     return {"success": False, "error": "The operators of this server upgrade it."}

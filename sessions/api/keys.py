@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 from ninja import Field, Router, Schema
 
 from opencode_web.lib.errors import Invalid, NotFound
-from opencode_web.lib.json import JsonObject
 from providers.access import access_own_provider, access_provider
 from providers.actions import remove_key, set_key_of, set_own_key
 from providers.actions.sign_ins import keep_grant
@@ -26,7 +25,7 @@ from providers.resolve import list_providers
 from providers.sign_ins import key_grant
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location
-from sessions.api.sign_ins import credential_access, holder_of, methods_to_wire
+from sessions.api.sign_ins import AuthMethod, credential_access, holder_of, methods_to_wire
 from sessions.config.effective import config_data
 from teams.http import client_ip
 from teams.models import Role
@@ -89,7 +88,7 @@ def delete_auth(request: ApiRequest, provider_id: str) -> bool:
 
 
 @router.get("/provider/auth", summary="How one can sign in to each provider")
-def list_methods(request: ApiRequest) -> dict[str, list[JsonObject]]:
+def list_methods(request: ApiRequest) -> dict[str, list[AuthMethod]]:
     location = find_location(request)
     if location is None:
         return {}

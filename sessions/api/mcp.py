@@ -5,8 +5,11 @@ They are asked when a turn begins.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ninja import Field, Router, Schema
 from pydantic import ValidationError
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
@@ -16,7 +19,7 @@ from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, find_location, require_location
 from sessions.config.effective import project_config, team_data
 from sessions.config.programs import McpConfig
-from sessions.mcp.servers import KEY, refusal, servers_in, statuses, switched
+from sessions.mcp.servers import KEY, McpStatus, refusal, servers_in, statuses, switched
 from teams.access import require_role
 from teams.http import client_ip
 from teams.models import Role
@@ -31,8 +34,12 @@ class McpBody(Schema):
     config: JsonObject
 
 
+class Done(TypedDict):
+    success: Literal[True]
+
+
 @router.get("/mcp", summary="MCP servers and how they are")
-def list_mcp_servers(request: ApiRequest) -> JsonObject:
+def list_mcp_servers(request: ApiRequest) -> dict[str, McpStatus]:
     location = find_location(request)
     if location is None:
         return {}
@@ -40,7 +47,7 @@ def list_mcp_servers(request: ApiRequest) -> JsonObject:
 
 
 @router.post("/mcp", summary="Add an MCP server to the settings of a project, or change it")
-def add_mcp_server(request: ApiRequest, body: McpBody) -> JsonObject:
+def add_mcp_server(request: ApiRequest, body: McpBody) -> dict[str, McpStatus]:
     """Where it cannot be asked as it is described, nothing is changed."""
     location = require_location(request, need=Role.ADMIN)
     try:
@@ -56,7 +63,7 @@ def add_mcp_server(request: ApiRequest, body: McpBody) -> JsonObject:
 
 
 @router.delete("/mcp", summary="Remove an MCP server from the settings of a project")
-def remove_mcp_server(request: ApiRequest, name: str = "") -> JsonObject:
+def remove_mcp_server(request: ApiRequest, name: str = "") -> Done:
     """One of the team, or of this server, is not the project's to remove; it can be disconnected.
 
     One that is switched off for the project comes back as those have it.

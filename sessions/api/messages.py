@@ -11,23 +11,28 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 from django.http import HttpResponse
 from ninja import Query, Router
+from typing_extensions import TypedDict
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked
 from sessions.access import access_session
 from sessions.api.auth import ApiRequest
 from sessions.models import Message, Part, Session
-from sessions.wire import message_to_wire
+from sessions.wire import MessageWire, message_to_wire
 
 router = Router(tags=["message"])
 
 # More messages than this are not named one by one in a query: SQLite takes 32,766 parameters.
 MAX_NAMED = 1_000
-_PARTS = CompiledQuery(
-    lambda message_id: Part.objects.filter(message=message_id).order_by("seq", "pk"), str
-)
 _AS_TEXT = Cast("data", TextField())
+
+
+class AnswerMessage(TypedDict):
+    """The answer to a prompt; without a reply that is wanted, the prompt itself."""
+
+    info: Annotated[JsonObject, Unchecked("sessions.events.messages.AssistantMessage")]
+    parts: list[Annotated[JsonObject, Unchecked("sessions.events.parts.AnyPart")]]
 
 
 @router.get("/session/{session_id}/message", summary="The history, the oldest first")
@@ -36,7 +41,7 @@ def list_messages(
     session_id: str,
     limit: Annotated[int, Query(ge=0, description="The newest, at most 1000; 0 for all")] = 0,
     before: Annotated[str, Query(description="X-Next-Cursor of the page after it")] = "",
-) -> HttpResponse:
+) -> Annotated[HttpResponse, list[MessageWire]]:
     session = access_session(request.auth, session_id).session
     limit = min(limit, MAX_NAMED)
     rows = Message.objects.filter(session=session).order_by("-seq")
@@ -66,7 +71,7 @@ def _join(session: Session, page: list[tuple[str, str]]) -> str:
 
 
 @router.get("/session/{session_id}/message/{message_id}", summary="One message")
-def get_message(request: ApiRequest, session_id: str, message_id: str) -> JsonObject:
+def get_message(request: ApiRequest, session_id: str, message_id: str) -> MessageWire:
     session = access_session(request.auth, session_id).session
     message = Message.objects.filter(session=session, pk=message_id).first()
     if message is None:
@@ -74,11 +79,8 @@ def get_message(request: ApiRequest, session_id: str, message_id: str) -> JsonOb
     return with_parts([message])[0]
 
 
-def with_parts(messages: list[Message]) -> list[JsonObject]:
+def with_parts(messages: list[Message]) -> list[MessageWire]:
     """Returns: `{info, parts}` of each, with one query for all parts."""
-    if len(messages) == 1:
-        (message,) = messages
-        return [message_to_wire(message, _PARTS.all(message.pk))]
     parts: dict[str, list[Part]] = defaultdict(list)
     if len(messages) > MAX_NAMED:
         rows = Part.objects.filter(session__in={message.session_id for message in messages})

@@ -3,14 +3,13 @@ from __future__ import annotations
 from ninja import Router
 
 from opencode_web.lib.errors import NotFound
-from opencode_web.lib.json import JsonObject
 from sessions.access import access_permission
 from sessions.actions.permissions import reply_permission
 from sessions.api.auth import ApiRequest
 from sessions.api.location import sessions_in_scope
 from sessions.api.schemas import PermissionReply, PermissionResponse
 from sessions.models import PermissionRequest
-from sessions.wire import permission_to_wire
+from sessions.wire import PermissionRequestWire, permission_to_wire
 
 router = Router(tags=["permission"])
 
@@ -18,7 +17,7 @@ Pending = PermissionRequest.Status.PENDING
 
 
 @router.get("/permission", summary="Requests that wait for an answer")
-def list_permissions(request: ApiRequest) -> list[JsonObject]:
+def list_permissions(request: ApiRequest) -> list[PermissionRequestWire]:
     rows = PermissionRequest.objects.filter(session__in=sessions_in_scope(request), status=Pending)
     return [permission_to_wire(row) for row in rows.order_by("created_at", "pk")]
 

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid
-from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess, access_project, visible_projects
 from sessions.actions.patches import note_repository
 from sessions.actions.projects import (
@@ -26,7 +26,7 @@ from sessions.browse.ask import browse
 from sessions.browse.operations import INIT_REPOSITORY
 from sessions.git.branch import branch_of, default_branch_of
 from sessions.models import Checkout, Project
-from sessions.wire import project_to_wire
+from sessions.wire import ProjectWire, project_to_wire
 from teams.models import Role
 
 router = Router(tags=["project"])
@@ -59,8 +59,21 @@ class ProjectCreate(Schema):
     directory: str = Field(default="", max_length=1000)
 
 
+class Path(TypedDict):
+    home: str
+    state: str
+    config: str
+    worktree: str
+    directory: str
+
+
+class ProjectDirectory(TypedDict):
+    directory: str
+    strategy: NotRequired[str]
+
+
 @router.get("/path", summary="Where the project is")
-def get_path(request: ApiRequest) -> JsonObject:
+def get_path(request: ApiRequest) -> Path:
     location = require_location(request)
     return {
         "home": HOME,
@@ -72,12 +85,12 @@ def get_path(request: ApiRequest) -> JsonObject:
 
 
 @router.get("/project", summary="Every project you can see")
-def list_projects(request: ApiRequest) -> list[JsonObject]:
+def list_projects(request: ApiRequest) -> list[ProjectWire]:
     return [project_to_wire(row) for row in visible_projects(request.auth).order_by("name", "pk")]
 
 
 @router.post("/project", summary="Add a project: clone it, take a folder, or begin an empty one")
-def post_project(request: ApiRequest, body: ProjectCreate, team: str = "") -> JsonObject:
+def post_project(request: ApiRequest, body: ProjectCreate, team: str = "") -> ProjectWire:
     access = team_of(request, team, need=Role.MEMBER)
     if body.url:
         return project_to_wire(create_project_from_git(access, url=body.url, name=body.name))
@@ -88,18 +101,18 @@ def post_project(request: ApiRequest, body: ProjectCreate, team: str = "") -> Js
 
 
 @router.get("/project/current", summary="The named project, else your token's, else the last used")
-def current_project(request: ApiRequest) -> JsonObject:
+def current_project(request: ApiRequest) -> ProjectWire:
     return project_to_wire(require_location(request).project)
 
 
 @router.put("/project/current", summary="Make the named project the default of your token")
-def put_current(request: ApiRequest) -> JsonObject:
+def put_current(request: ApiRequest) -> ProjectWire:
     location = require_location(request)
     choose_default(location.access)
     return project_to_wire(location.project)
 
 
-async def init_git(request: ApiRequest) -> JsonObject:
+async def init_git(request: ApiRequest) -> ProjectWire:
     location = await in_db(require_location, request, need=Role.MEMBER)
     if await browse(where_of(location), INIT_REPOSITORY):
         await in_db(note_repository, location.access)
@@ -119,7 +132,7 @@ for path in ("/project/git/init", "/project/init"):
 
 
 @router.patch("/project/{project_id}", summary="Rename a project, or give it another look")
-def patch_project(request: ApiRequest, project_id: str, body: ProjectPatch) -> JsonObject:
+def patch_project(request: ApiRequest, project_id: str, body: ProjectPatch) -> ProjectWire:
     access = access_project(request.auth, project_id, need=Role.MEMBER)
     if body.commands is not None and (body.commands.start or "").strip():
         raise Invalid("Start scripts for worktrees are not supported. Leave this empty.")
@@ -128,13 +141,13 @@ def patch_project(request: ApiRequest, project_id: str, body: ProjectPatch) -> J
 
 
 @router.get("/project/{project_id}/directories", summary="Folders of the project: its worktrees")
-def list_directories(request: ApiRequest, project_id: str) -> list[JsonObject]:
+def list_directories(request: ApiRequest, project_id: str) -> list[ProjectDirectory]:
     return _directories(access_project(request.auth, project_id))
 
 
-def _directories(access: ProjectAccess) -> list[JsonObject]:
+def _directories(access: ProjectAccess) -> list[ProjectDirectory]:
     rows = access.project.checkouts.filter(state__in=STANDING).order_by("-created_at")
-    worktrees: list[JsonObject] = [
+    worktrees: list[ProjectDirectory] = [
         {"directory": folder, "strategy": "git_worktree"}
         for folder in rows.values_list("folder", flat=True)
     ]
@@ -142,12 +155,12 @@ def _directories(access: ProjectAccess) -> list[JsonObject]:
 
 
 @router.get("/vcs", summary="The branch of the named folder, and the main one of its project")
-def get_vcs(request: ApiRequest) -> JsonObject:
+def get_vcs(request: ApiRequest) -> dict[str, str]:
     location = find_location(request)
     if location is None:
         return {}
     project = location.project
-    known: JsonObject = {
+    known = {
         "branch": _branch_in(project, location.folder),
         "default_branch": default_branch_of(project),
     }

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from functools import partial
-from typing import Annotated
+from typing import Annotated, cast
 
 from django.http import HttpResponse
 from ninja import Query
@@ -11,7 +11,6 @@ from ninja import Query
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid, NotFound, Unavailable
 from opencode_web.lib.ids import is_id
-from opencode_web.lib.json import JsonObject
 from providers.llm.messages import ModelRef
 from providers.resolve import parse_ref
 from sessions.access import access_session
@@ -20,13 +19,14 @@ from sessions.actions.compaction import request_compaction
 from sessions.actions.control import request_stop
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie, stable_message_id
-from sessions.api.messages import router, with_parts
+from sessions.api.messages import AnswerMessage, router, with_parts
 from sessions.api.schemas import CommandBody, CompactBody, PromptBody, SummarizeBody
 from sessions.events.live import publish_command, session_group, team_group
 from sessions.models import Message, SessionInput
 from sessions.stream.hub import Subscription, flushed
 from sessions.stream.rights import watch_rights
 from sessions.stream.turns import find_answer, is_stopped, wait_until
+from sessions.wire import MessageWire
 from teams.auth import Principal
 from teams.models import Role
 
@@ -54,7 +54,7 @@ ABORT_WAIT_S = 5.0
 )
 async def post_message(
     request: ApiRequest, session_id: str, body: PromptBody, timeout: Patience = None
-) -> JsonObject:
+) -> AnswerMessage:
     async with watch_rights(request.auth, group_of(session_id)) as subscription:
         body.messageID = body.messageID or stable_message_id(request)
         row = await in_db(_admit, request.auth, session_id, body)
@@ -70,7 +70,7 @@ async def post_message(
 )
 async def post_command(
     request: ApiRequest, session_id: str, body: CommandBody, timeout: Patience = None
-) -> JsonObject:
+) -> AnswerMessage:
     async with watch_rights(request.auth, group_of(session_id)) as subscription:
         body.messageID = body.messageID or stable_message_id(request)
         row = await in_db(_admit_command, request.auth, session_id, body)
@@ -136,7 +136,7 @@ async def wait_for_answer(
     row: SessionInput,
     subscription: Subscription,
     timeout_s: float | None = None,
-) -> JsonObject:
+) -> MessageWire:
     """Returns: the last message of the turn of a prompt, as `{info, parts}`.
 
     Raises: Unavailable after `timeout_s` seconds, where that is given; the turn goes on.
@@ -208,12 +208,12 @@ def _stop(principal: Principal, session_id: str) -> bool:
     return request_stop(access_session(principal, session_id, need=Role.MEMBER))
 
 
-def _user_message(row: SessionInput) -> JsonObject:
+def _user_message(row: SessionInput) -> MessageWire:
     message = Message.objects.filter(pk=row.pk).first()
-    return with_parts([message])[0] if message else dict(row.data)
+    return with_parts([message])[0] if message else cast(MessageWire, row.data)
 
 
-def _answer(principal: Principal, prompt: SessionInput) -> tuple[JsonObject, str] | None:
+def _answer(principal: Principal, prompt: SessionInput) -> tuple[MessageWire, str] | None:
     """Returns: the answer as soon as there is one, and the team whose streams tell of it."""
     message = find_answer(principal, prompt)
     if message is None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated, Literal, NotRequired
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked
 from providers.catalog import Provider, known_providers
 from providers.defaults import best_model
 from sessions.api.auth import ApiRequest
@@ -28,7 +31,81 @@ class Wanted:
     connected: bool = False
 
 
-def to_wire(provider: Provider) -> JsonObject:
+class ModelApi(TypedDict):
+    id: str
+    url: str
+    npm: str
+
+
+class Media(TypedDict):
+    text: bool
+    audio: bool
+    image: bool
+    video: bool
+    pdf: bool
+
+
+class ReasoningField(TypedDict):
+    field: str
+
+
+class Capabilities(TypedDict):
+    temperature: bool
+    reasoning: bool
+    attachment: bool
+    toolcall: bool
+    input: Media
+    output: Media
+    interleaved: bool | ReasoningField
+
+
+class CacheCost(TypedDict):
+    read: float
+    write: float
+
+
+class Cost(TypedDict):
+    """Units: USD per million tokens."""
+
+    input: float
+    output: float
+    cache: CacheCost
+
+
+class ModelLimit(TypedDict):
+    """Units: tokens."""
+
+    context: int
+    output: int
+    input: NotRequired[int]
+
+
+class ModelWire(TypedDict):
+    id: str
+    providerID: str
+    api: ModelApi
+    name: str
+    family: NotRequired[str]
+    capabilities: Capabilities
+    cost: Cost
+    limit: ModelLimit
+    status: Literal["alpha", "beta", "deprecated", "active"]
+    options: JsonObject
+    headers: dict[str, str]
+    release_date: str
+    variants: NotRequired[dict[str, JsonObject]]
+
+
+class ProviderWire(TypedDict):
+    id: str
+    name: str
+    source: Literal["env", "config", "custom", "api"]
+    env: list[str]
+    options: JsonObject
+    models: dict[str, ModelWire]
+
+
+def to_wire(provider: Provider) -> Annotated[JsonObject, Unchecked(ProviderWire)]:
     """Returns: the shape Provider, with nothing secret."""
     return public_provider(provider.id, provider.to_wire())
 

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 from ninja import Router
 
-from opencode_web.lib.json import JsonObject
 from sessions.access import access_question
 from sessions.actions.questions import reject_question, reply_question
 from sessions.api.auth import ApiRequest
 from sessions.api.location import sessions_in_scope
 from sessions.api.schemas import QuestionReply
 from sessions.models import QuestionRequest
-from sessions.wire import question_to_wire
+from sessions.wire import QuestionRequestWire, question_to_wire
 
 router = Router(tags=["question"])
 
@@ -17,7 +16,7 @@ Pending = QuestionRequest.Status.PENDING
 
 
 @router.get("/question", summary="Questions of agents that wait for an answer")
-def list_questions(request: ApiRequest) -> list[JsonObject]:
+def list_questions(request: ApiRequest) -> list[QuestionRequestWire]:
     rows = QuestionRequest.objects.filter(session__in=sessions_in_scope(request), status=Pending)
     return [question_to_wire(row) for row in rows.order_by("created_at", "pk")]
 

@@ -9,14 +9,13 @@ from functools import partial
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import NotFound, Unavailable
 from opencode_web.lib.ids import is_id
-from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess, access_session
 from sessions.events.live import session_group, team_group
 from sessions.models import Event, Session
 from sessions.stream.hub import flushed
 from sessions.stream.rights import watch_rights
 from sessions.stream.turns import wait_until
-from sessions.wire import session_to_wire
+from sessions.wire import SessionWire, session_to_wire
 from teams.auth import Principal
 from teams.models import Role
 
@@ -25,7 +24,7 @@ WAIT_S = 120.0
 
 async def put_back(
     principal: Principal, session_id: str, act: Callable[[SessionAccess], Session]
-) -> JsonObject:
+) -> SessionWire:
     """Ask for it by `act`, and wait until it is done.
 
     Returns: the session as it is then, as `Session` of the wire.
@@ -53,14 +52,14 @@ async def put_back(
 
 def _act(
     principal: Principal, session_id: str, act: Callable[[SessionAccess], Session]
-) -> tuple[JsonObject, int | None]:
+) -> tuple[SessionWire, int | None]:
     """Returns: the session, and the newest event before the work, None when none is to be done."""
     access = access_session(principal, session_id, need=Role.MEMBER)
     session = act(access)
     return session_to_wire(session), session.seq if session.run.restore else None
 
 
-def _outcome(principal: Principal, session_id: str, since: int) -> tuple[JsonObject, str] | None:
+def _outcome(principal: Principal, session_id: str, since: int) -> tuple[SessionWire, str] | None:
     session = access_session(principal, session_id).session
     if session.run.restore:
         return None

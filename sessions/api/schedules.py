@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated, Literal, NotRequired
 
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked, drop_none
 from sessions.access import access_schedule, visible_projects
 from sessions.actions.prompts import MAX_TEXT_CHARS
 from sessions.actions.schedule_runs import run_now
@@ -22,7 +24,7 @@ from sessions.actions.schedules import (
 from sessions.api.auth import ApiRequest
 from sessions.api.location import find_location, names_place, require_location
 from sessions.models import Schedule, ScheduleRun
-from sessions.wire import to_ms
+from sessions.wire import CreatedTime, to_ms
 from teams.http import client_ip
 from teams.models import Role
 
@@ -54,8 +56,47 @@ class SchedulePatch(Schema):
     paused: bool | None = None
 
 
+class ScheduleTimes(CreatedTime):
+    updated: int
+    next: NotRequired[int | None]
+
+
+class ScheduleWire(TypedDict):
+    id: str
+    projectID: str
+    name: str
+    prompt: str
+    cron: str
+    timezone: str
+    agent: str
+    model: str
+    author: NotRequired[str | None]
+    """The e-mail of whose rights it has."""
+    paused: bool
+    pausedReason: str
+    failures: int
+    time: ScheduleTimes
+
+
+class RunTimes(TypedDict):
+    """Units: milliseconds since the epoch."""
+
+    due: int
+    started: int
+    ended: NotRequired[int | None]
+
+
+class ScheduleRunWire(TypedDict):
+    id: str
+    scheduleID: str
+    state: Annotated[str, Unchecked(Literal["running", "done", "failed", "stopped", "skipped"])]
+    detail: str
+    sessionID: NotRequired[str | None]
+    time: RunTimes
+
+
 @router.get("/schedule", summary="Schedules of the named project, else of all")
-def list_schedules(request: ApiRequest) -> list[JsonObject]:
+def list_schedules(request: ApiRequest) -> list[ScheduleWire]:
     location = find_location(request) if names_place(request) else None
     projects = visible_projects(request.auth)
     if location is not None:
@@ -65,19 +106,19 @@ def list_schedules(request: ApiRequest) -> list[JsonObject]:
 
 
 @router.post("/schedule", summary="Have a prompt sent at times")
-def post_schedule(request: ApiRequest, body: ScheduleBody) -> JsonObject:
+def post_schedule(request: ApiRequest, body: ScheduleBody) -> ScheduleWire:
     location = require_location(request, need=Role.MEMBER)
     draft = ScheduleDraft(**body.model_dump())
     return schedule_to_wire(create_schedule(location.access, draft, ip=client_ip(request)))
 
 
 @router.get("/schedule/{schedule_id}", summary="One schedule")
-def get_schedule(request: ApiRequest, schedule_id: str) -> JsonObject:
+def get_schedule(request: ApiRequest, schedule_id: str) -> ScheduleWire:
     return schedule_to_wire(access_schedule(request.auth, schedule_id)[0])
 
 
 @router.patch("/schedule/{schedule_id}", summary="Change, pause or resume it")
-def patch_schedule(request: ApiRequest, schedule_id: str, body: SchedulePatch) -> JsonObject:
+def patch_schedule(request: ApiRequest, schedule_id: str, body: SchedulePatch) -> ScheduleWire:
     row, access = access_schedule(request.auth, schedule_id, need=Role.MEMBER)
     ip = client_ip(request)
     changes = body.model_dump(exclude_none=True)
@@ -98,7 +139,7 @@ def remove_schedule(request: ApiRequest, schedule_id: str) -> bool:
 
 
 @router.post("/schedule/{schedule_id}/run", summary="Run it now, with its author's rights")
-def post_run(request: ApiRequest, schedule_id: str) -> JsonObject:
+def post_run(request: ApiRequest, schedule_id: str) -> ScheduleRunWire:
     row, access = access_schedule(request.auth, schedule_id, need=Role.MEMBER)
     return run_to_wire(run_now(access, row, ip=client_ip(request)))
 
@@ -106,7 +147,7 @@ def post_run(request: ApiRequest, schedule_id: str) -> JsonObject:
 @router.get("/schedule/{schedule_id}/run", summary="Its runs, newest first")
 def list_runs(
     request: ApiRequest, schedule_id: str, limit: int = 50, before: str = ""
-) -> list[JsonObject]:
+) -> list[ScheduleRunWire]:
     rows = access_schedule(request.auth, schedule_id)[0].runs.order_by("-pk")
     if before:
         rows = rows.filter(pk__lt=before)
@@ -118,8 +159,13 @@ def _draft_of(row: Schedule) -> dict[str, str]:
     return {name: getattr(row, name) for name in fields}
 
 
-def schedule_to_wire(row: Schedule) -> JsonObject:
-    return {
+def schedule_to_wire(row: Schedule) -> ScheduleWire:
+    times: ScheduleTimes = {
+        "created": to_ms(row.created_at),
+        "updated": to_ms(row.updated_at),
+        "next": to_ms(row.next_at) if row.next_at else None,
+    }
+    wire: ScheduleWire = {
         "id": row.pk,
         "projectID": row.project_id,
         "name": row.name,
@@ -128,28 +174,27 @@ def schedule_to_wire(row: Schedule) -> JsonObject:
         "timezone": row.timezone,
         "agent": row.agent,
         "model": row.model,
-        **({"author": row.author.email} if row.author else {}),
+        "author": row.author.email if row.author else None,
         "paused": row.paused_at is not None,
         "pausedReason": row.paused_reason,
         "failures": row.failures,
-        "time": {
-            "created": to_ms(row.created_at),
-            "updated": to_ms(row.updated_at),
-            **({"next": to_ms(row.next_at)} if row.next_at else {}),
-        },
+        "time": drop_none(times),
     }
+    return drop_none(wire)
 
 
-def run_to_wire(row: ScheduleRun) -> JsonObject:
-    return {
+def run_to_wire(row: ScheduleRun) -> ScheduleRunWire:
+    times: RunTimes = {
+        "due": to_ms(row.due_at),
+        "started": to_ms(row.started_at),
+        "ended": to_ms(row.ended_at) if row.ended_at else None,
+    }
+    wire: ScheduleRunWire = {
         "id": row.pk,
         "scheduleID": row.schedule_id,
         "state": row.state,
         "detail": row.detail,
-        **({"sessionID": row.session_id} if row.session_id else {}),
-        "time": {
-            "due": to_ms(row.due_at),
-            "started": to_ms(row.started_at),
-            **({"ended": to_ms(row.ended_at)} if row.ended_at else {}),
-        },
+        "sessionID": row.session_id,
+        "time": drop_none(times),
     }
+    return drop_none(wire)

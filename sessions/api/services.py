@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, NotRequired
 
 from django.http import HttpResponse
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked, drop_none
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
 from sessions.wire import to_ms
@@ -54,29 +55,52 @@ class TokenBody(Schema):
     days: int = Field(default=0, ge=0, le=MAX_DAYS)
 
 
+class ServiceToken(TypedDict):
+    id: str
+    name: str
+    prefix: str
+    scope: Annotated[str, Unchecked(Literal["read", "write", "admin"])]
+    expires: NotRequired[int | None]
+    lastUsed: NotRequired[int | None]
+    """Units: milliseconds since the epoch."""
+
+
+class MadeServiceToken(ServiceToken):
+    secret: str
+
+
+class ServiceAccount(TypedDict):
+    id: int
+    name: str
+    email: str
+    role: Annotated[str, Unchecked(GivenRole)]
+    enabled: bool
+    tokens: list[ServiceToken]
+
+
 @router.get("/service-account", summary="Service accounts of a team")
-def list_services(request: ApiRequest, team: str = "") -> list[JsonObject]:
+def list_services(request: ApiRequest, team: str = "") -> list[ServiceAccount]:
     owner = _admin(request, team).team
     rows = owner.memberships.filter(user__service_of=owner).select_related("user")
     return [_to_wire(row) for row in rows.prefetch_related("user__api_tokens").order_by("pk")]
 
 
 @router.post("/service-account", summary="Make an account for a program")
-def post_service(request: ApiRequest, body: ServiceBody, team: str = "") -> JsonObject:
+def post_service(request: ApiRequest, body: ServiceBody, team: str = "") -> ServiceAccount:
     access = _admin(request, team)
     ip = client_ip(request)
     return _to_wire(create_service(access, name=body.name, role=Role(body.role), ip=ip))
 
 
 @router.get("/service-account/{account_id}", summary="One service account")
-def get_service(request: ApiRequest, account_id: int, team: str = "") -> JsonObject:
+def get_service(request: ApiRequest, account_id: int, team: str = "") -> ServiceAccount:
     return _to_wire(_find(_admin(request, team), account_id))
 
 
 @router.patch("/service-account/{account_id}", summary="Change it, or switch it on or off")
 def patch_service(
     request: ApiRequest, account_id: int, body: ServicePatch, team: str = ""
-) -> JsonObject:
+) -> ServiceAccount:
     access = _admin(request, team)
     row = update_service(
         access,
@@ -99,7 +123,7 @@ def remove_service(request: ApiRequest, account_id: int, team: str = "") -> bool
 @router.post("/service-account/{account_id}/token", summary="Make a token; it is shown once")
 def post_token(
     request: ApiRequest, account_id: int, body: TokenBody, response: HttpResponse, team: str = ""
-) -> JsonObject:
+) -> MadeServiceToken:
     access = _admin(request, team)
     token, secret = create_service_token(
         access,
@@ -129,7 +153,7 @@ def _find(access: TeamAccess, account_id: int) -> Membership:
     return access_service(access, account_id if 0 < account_id < MAX_ID else 0)
 
 
-def _to_wire(row: Membership) -> JsonObject:
+def _to_wire(row: Membership) -> ServiceAccount:
     user = row.user
     live = [token for token in user.api_tokens.all() if token.revoked_at is None]
     return {
@@ -142,12 +166,13 @@ def _to_wire(row: Membership) -> JsonObject:
     }
 
 
-def _token_to_wire(token: ApiToken) -> JsonObject:
-    return {
+def _token_to_wire(token: ApiToken) -> ServiceToken:
+    wire: ServiceToken = {
         "id": token.pk,
         "name": token.name,
         "prefix": token.prefix,
         "scope": token.scopes[-1],
-        **({"expires": to_ms(token.expires_at)} if token.expires_at else {}),
-        **({"lastUsed": to_ms(token.last_used_at)} if token.last_used_at else {}),
+        "expires": to_ms(token.expires_at) if token.expires_at else None,
+        "lastUsed": to_ms(token.last_used_at) if token.last_used_at else None,
     }
+    return drop_none(wire)

@@ -5,9 +5,11 @@ from typing import Annotated, Literal
 
 from django.db.models import Q
 from ninja import Field, Query, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked
 from sessions.access import access_session, visible_sessions
 from sessions.actions.checkouts import Plan, choose_plan
 from sessions.actions.sessions import WorkFolder, create_session, delete_session, update_session
@@ -15,9 +17,10 @@ from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, below, directory_of, find_location, require_location
 from sessions.api.schemas import PermissionRule, SessionCreate, SessionPatch
 from sessions.changes.turn_diffs import diffs_of, newest_diffs
+from sessions.events.todos import TodoItem
 from sessions.models import Message, Project, Session, State
 from sessions.todos import load_todos
-from sessions.wire import SESSION_COLUMNS, session_to_wire, status_to_wire
+from sessions.wire import SESSION_COLUMNS, SessionWire, StatusWire, session_to_wire, status_to_wire
 from teams.models import Role
 
 router = Router(tags=["session"])
@@ -37,6 +40,14 @@ class SessionFilter(Schema):
     )
 
 
+class FileDiff(TypedDict):
+    file: str
+    patch: str
+    additions: int
+    deletions: int
+    status: Literal["added", "deleted", "modified"]
+
+
 def _rules(rules: list[PermissionRule]) -> list[JsonObject]:
     return [rule.model_dump() for rule in rules]
 
@@ -44,7 +55,7 @@ def _rules(rules: list[PermissionRule]) -> list[JsonObject]:
 @router.get("/session", summary="Sessions of a project, the latest first")
 def list_sessions(
     request: ApiRequest, filters: Annotated[SessionFilter, Query()]
-) -> list[JsonObject]:
+) -> list[SessionWire]:
     location = find_location(request)
     if location is None:
         return []
@@ -80,7 +91,7 @@ def to_time(ms: float) -> datetime:
 
 
 @router.post("/session", summary="Create a session")
-def post_session(request: ApiRequest, body: SessionCreate | None = None) -> JsonObject:
+def post_session(request: ApiRequest, body: SessionCreate | None = None) -> SessionWire:
     body = body or SessionCreate()
     parent: Session | None = None
     if body.parentID:
@@ -109,18 +120,18 @@ def _plan(body: SessionCreate, project: Project) -> Plan | None:
 
 
 @router.get("/session/status", summary="Sessions that are not idle")
-def session_status(request: ApiRequest) -> dict[str, JsonObject]:
+def session_status(request: ApiRequest) -> dict[str, StatusWire]:
     rows = visible_sessions(request.auth).exclude(state=State.IDLE)
     return {session.pk: status_to_wire(session) for session in rows}
 
 
 @router.get("/session/{session_id}", summary="One session")
-def get_session(request: ApiRequest, session_id: str) -> JsonObject:
+def get_session(request: ApiRequest, session_id: str) -> SessionWire:
     return session_to_wire(access_session(request.auth, session_id).session)
 
 
 @router.patch("/session/{session_id}", summary="Rename, archive or annotate a session")
-def patch_session(request: ApiRequest, session_id: str, body: SessionPatch) -> JsonObject:
+def patch_session(request: ApiRequest, session_id: str, body: SessionPatch) -> SessionWire:
     access = access_session(request.auth, session_id, need=Role.MEMBER)
     session = update_session(
         access,
@@ -139,19 +150,23 @@ def remove_session(request: ApiRequest, session_id: str) -> bool:
 
 
 @router.get("/session/{session_id}/children", summary="Sessions started by this one")
-def list_children(request: ApiRequest, session_id: str) -> list[JsonObject]:
+def list_children(request: ApiRequest, session_id: str) -> list[SessionWire]:
     parent = access_session(request.auth, session_id).session
     rows = visible_sessions(request.auth).filter(parent=parent)
     return [session_to_wire(row) for row in rows.order_by("created_at", "pk")]
 
 
 @router.get("/session/{session_id}/todo", summary="The list that the agent keeps of its work")
-def list_todos(request: ApiRequest, session_id: str) -> list[JsonObject]:
+def list_todos(
+    request: ApiRequest, session_id: str
+) -> list[Annotated[JsonObject, Unchecked(TodoItem)]]:
     return load_todos(access_session(request.auth, session_id).session.pk)
 
 
 @router.get("/session/{session_id}/diff", summary="Changed files of a turn, the newest by default")
-def list_diffs(request: ApiRequest, session_id: str, messageID: str = "") -> list[JsonObject]:
+def list_diffs(
+    request: ApiRequest, session_id: str, messageID: str = ""
+) -> list[Annotated[JsonObject, Unchecked(FileDiff)]]:
     session = access_session(request.auth, session_id).session
     if not messageID:
         return newest_diffs(session)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ninja import Router
 
 from opencode_web.lib.db import in_db
-from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
 from sessions.actions.commands import CommandCall, run_command, run_shell
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie, stable_message_id
+from sessions.api.messages import AnswerMessage
 from sessions.api.prompts import Patience, group_of, wait_for_answer
 from sessions.api.schemas import InitBody, ShellBody
 from sessions.models import SessionInput
@@ -26,7 +26,7 @@ router = Router(tags=["session"])
 )
 async def post_shell(
     request: ApiRequest, session_id: str, body: ShellBody, timeout: Patience = None
-) -> JsonObject:
+) -> AnswerMessage:
     async with watch_rights(request.auth, group_of(session_id)) as subscription:
         body.messageID = body.messageID or stable_message_id(request)
         row = await in_db(_run, request.auth, session_id, body)

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from typing import Literal, NotRequired
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError, ErrorCode, Forbidden, Invalid
-from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.outside import run_outside
+from opencode_web.lib.shapes import drop_none
 from providers.access import newest_attempt
 from providers.llm.sign_in import Method, Prompt, methods_of, sign_in_ids
+from providers.llm.sign_in.methods import Option
 from providers.models import SignInAttempt
 from providers.sign_ins import (
     OWN_NOT_ALLOWED,
@@ -39,7 +42,6 @@ from teams.models import Role, Scope, Team, User
 
 router = Router(tags=["provider"])
 
-_KEY: JsonObject = {"type": "api", "label": "API key"}
 # A browser that nobody looks at any more must not be asked after for ever.
 _LOOK_AGAIN_S = 1.0
 
@@ -76,6 +78,46 @@ class SignInFailed(AppError):
     code = ErrorCode.OAUTH_CALLBACK_FAILED
 
 
+class PromptOption(TypedDict):
+    label: str
+    value: str
+    hint: NotRequired[str]
+
+
+class PromptWhen(TypedDict):
+    key: str
+    op: Literal["eq", "neq"]
+    value: str
+
+
+class TextPrompt(TypedDict):
+    type: Literal["text"]
+    key: str
+    message: str
+    placeholder: NotRequired[str | None]
+    when: NotRequired[PromptWhen | None]
+
+
+class SelectPrompt(TypedDict):
+    type: Literal["select"]
+    key: str
+    message: str
+    options: list[PromptOption]
+    when: NotRequired[PromptWhen | None]
+
+
+class AuthMethod(TypedDict):
+    type: Literal["oauth", "api"]
+    label: str
+    prompts: NotRequired[list[TextPrompt | SelectPrompt]]
+
+
+class Authorization(TypedDict):
+    url: str
+    method: Literal["auto", "code"]
+    instructions: str
+
+
 def credential_access(request: ApiRequest) -> TeamAccess:
     """Returns: the team that a request about credentials is for.
 
@@ -109,40 +151,60 @@ def holder_of(access: TeamAccess) -> Team | User:
     return access.team
 
 
-def methods_to_wire(keyed: Iterable[str]) -> dict[str, list[JsonObject]]:
+def methods_to_wire(keyed: Iterable[str]) -> dict[str, list[AuthMethod]]:
     """Returns: provider id -> `ProviderAuthMethod[]`, of all that can be signed in to.
 
     `keyed` are further providers that take a plain key.
     """
-    found: dict[str, list[JsonObject]] = {provider: [_KEY] for provider in keyed}
+    key: AuthMethod = {"type": "api", "label": "API key"}
+    found = {provider: [key] for provider in keyed}
     for provider in sign_in_ids():
         found[provider] = [method_to_wire(method) for method in methods_of(provider)]
     return dict(sorted(found.items()))
 
 
-def method_to_wire(method: Method) -> JsonObject:
+def method_to_wire(method: Method) -> AuthMethod:
     """Returns: `ProviderAuthMethod`."""
-    kind = "api" if method.kind == "key" else "oauth"
-    wire: JsonObject = {"type": kind, "label": _(method.label)}
+    wire: AuthMethod = {
+        "type": "api" if method.kind == "key" else "oauth",
+        "label": _(method.label),
+    }
     if method.prompts:
         wire["prompts"] = [prompt_to_wire(prompt) for prompt in method.prompts]
     return wire
 
 
-def prompt_to_wire(prompt: Prompt) -> JsonObject:
+def prompt_to_wire(prompt: Prompt) -> TextPrompt | SelectPrompt:
     """Returns: a question as both versions of the API have it."""
-    wire: JsonObject = {"type": prompt.type, "key": prompt.key, "message": _(prompt.message)}
+    when: PromptWhen | None = (
+        {"key": prompt.when.key, "op": prompt.when.op, "value": prompt.when.value}
+        if prompt.when
+        else None
+    )
     if prompt.type == "select":
-        options: list[JsonValue] = [
-            {"label": one.label, "value": one.value, **({"hint": one.hint} if one.hint else {})}
-            for one in prompt.options
-        ]
-        wire["options"] = options
-    elif prompt.placeholder:
-        wire["placeholder"] = prompt.placeholder
-    if prompt.when is not None:
-        wire["when"] = {"key": prompt.when.key, "op": prompt.when.op, "value": prompt.when.value}
-    return wire
+        select: SelectPrompt = {
+            "type": "select",
+            "key": prompt.key,
+            "message": _(prompt.message),
+            "options": [_option_to_wire(one) for one in prompt.options],
+            "when": when,
+        }
+        return drop_none(select)
+    text: TextPrompt = {
+        "type": "text",
+        "key": prompt.key,
+        "message": _(prompt.message),
+        "placeholder": prompt.placeholder or None,
+        "when": when,
+    }
+    return drop_none(text)
+
+
+def _option_to_wire(one: Option) -> PromptOption:
+    option: PromptOption = {"label": one.label, "value": one.value}
+    if one.hint:
+        option["hint"] = one.hint
+    return option
 
 
 @router.post(
@@ -150,11 +212,11 @@ def prompt_to_wire(prompt: Prompt) -> JsonObject:
     summary="Begin to sign in at a provider",
     auth=AsyncTokenOrCookie(),
 )
-async def authorize(request: ApiRequest, provider_id: str, body: AuthorizeBody) -> JsonObject:
+async def authorize(request: ApiRequest, provider_id: str, body: AuthorizeBody) -> Authorization:
     return await run_outside(_authorize, request, provider_id, body)
 
 
-def _authorize(request: ApiRequest, provider_id: str, body: AuthorizeBody) -> JsonObject:
+def _authorize(request: ApiRequest, provider_id: str, body: AuthorizeBody) -> Authorization:
     access = credential_access(request)
     attempt = begin_sign_in(
         holder_of(access),

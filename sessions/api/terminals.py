@@ -1,17 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Annotated
 
 from django.db.models.functions import Now
 from django.http import HttpResponse, JsonResponse
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden, Invalid, Unavailable
-from opencode_web.lib.json import JsonObject
 from sessions.access import (
     TerminalAccess,
     access_terminal,
@@ -34,7 +34,7 @@ from sessions.stream.hub import Subscription, watch
 from sessions.terminals.life import NEVER_BEGUN, forget_unstarted, load_started
 from sessions.terminals.link import output_group
 from sessions.terminals.shells import installed_shells
-from sessions.wire import terminal_to_wire
+from sessions.wire import Pty, terminal_to_wire
 from teams.models import Role
 
 router = Router(tags=["pty"])
@@ -79,29 +79,44 @@ class TerminalPatch(Schema):
         return (self.size.rows, self.size.cols) if self.size else None
 
 
+class Shell(TypedDict):
+    path: str
+    name: str
+    acceptable: bool
+
+
+class Ticket(TypedDict):
+    ticket: str
+    expires_in: int
+    """Units: seconds."""
+
+
 @router.get("/pty/shells", summary="Shells that a terminal can run")
-def list_shells(request: ApiRequest) -> list[JsonObject]:
-    return [asdict(shell) for shell in installed_shells()]
+def list_shells(request: ApiRequest) -> list[Shell]:
+    return [
+        {"path": one.path, "name": one.name, "acceptable": one.acceptable}
+        for one in installed_shells()
+    ]
 
 
 @router.get("/pty", summary="Your open terminals of a project; to admins, everybody's")
-def list_terminals(request: ApiRequest) -> list[JsonObject]:
+def list_terminals(request: ApiRequest) -> list[Pty]:
     return open_terminals(request, find_location(request))
 
 
 # Asynchronous like the other method of its path: it waits for a worker.
 @router.post("/pty", auth=AsyncTokenOrCookie(), summary="Open a terminal in the sandbox")
-async def post_terminal(request: ApiRequest, body: TerminalCreate) -> JsonObject:
+async def post_terminal(request: ApiRequest, body: TerminalCreate) -> Pty:
     return terminal_to_wire(await start(request, body))
 
 
 @router.get("/pty/{pty_id}", summary="One terminal; also one that ended within the last day")
-def get_terminal(request: ApiRequest, pty_id: str) -> JsonObject:
+def get_terminal(request: ApiRequest, pty_id: str) -> Pty:
     return terminal_to_wire(access_terminal(request.auth, pty_id).terminal)
 
 
 @router.put("/pty/{pty_id}", summary="Rename or resize a terminal")
-def put_terminal(request: ApiRequest, pty_id: str, body: TerminalPatch) -> JsonObject:
+def put_terminal(request: ApiRequest, pty_id: str, body: TerminalPatch) -> Pty:
     access = own(request, pty_id)
     return terminal_to_wire(apply_patch(access, body))
 
@@ -113,7 +128,9 @@ def delete_terminal(request: ApiRequest, pty_id: str) -> bool:
 
 
 @router.post("/pty/{pty_id}/connect-token", summary="A ticket that attaches a websocket, once")
-def post_ticket(request: ApiRequest, pty_id: str, watch: bool = False) -> HttpResponse:
+def post_ticket(
+    request: ApiRequest, pty_id: str, watch: bool = False
+) -> Annotated[HttpResponse, Ticket]:
     return secret(ticket(request, pty_id, watch=watch))
 
 
@@ -133,7 +150,7 @@ def own(request: ApiRequest, pty_id: str) -> TerminalAccess:
     return access_terminal(request.auth, pty_id, need=Role.MEMBER, own=True)
 
 
-def ticket(request: ApiRequest, pty_id: str, *, watch: bool = False) -> JsonObject:
+def ticket(request: ApiRequest, pty_id: str, *, watch: bool = False) -> Ticket:
     """Returns: `PtyTicketConnectToken`. Raises: Forbidden without the header."""
     access = access_watched_terminal(request.auth, pty_id) if watch else own(request, pty_id)
     if request.headers.get(_TICKET_HEADER) != "1":
@@ -141,12 +158,12 @@ def ticket(request: ApiRequest, pty_id: str, *, watch: bool = False) -> JsonObje
     return {"ticket": issue_ticket(access), "expires_in": TICKET_S}
 
 
-def secret(data: JsonObject) -> HttpResponse:
+def secret(data: Mapping[str, object]) -> HttpResponse:
     """Returns: an answer that nobody keeps."""
     return JsonResponse(data, headers={"Cache-Control": "no-store"})
 
 
-def open_terminals(request: ApiRequest, location: Location | None) -> list[JsonObject]:
+def open_terminals(request: ApiRequest, location: Location | None) -> list[Pty]:
     """Returns: what is open in the named folder, the oldest first."""
     if location is None:
         return []

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from django.http import StreamingHttpResponse
 from ninja import Query, Router
+from typing_extensions import TypedDict
 
 from opencode_web.lib.db import in_db
-from opencode_web.lib.json import JsonObject
 from sessions.access import access_session
 from sessions.actions.exports import note_export
 from sessions.actions.imports import import_session
@@ -20,7 +20,7 @@ from sessions.events.live import to_record
 from sessions.events.replay import events_after
 from sessions.models import Session
 from sessions.present.pages.export import export_pieces
-from sessions.wire import session_to_wire
+from sessions.wire import MessageWire, SessionWire, session_to_wire
 from teams.auth import Principal
 from teams.models import Role
 
@@ -30,8 +30,13 @@ router = Router(tags=["session"])
 MAX_LISTED = 1_000
 
 
+class Exported(TypedDict):
+    info: SessionWire
+    messages: list[MessageWire]
+
+
 @router.post("/session/import", summary="Make a session of an exported one")
-def post_import(request: ApiRequest, body: ImportBody) -> JsonObject:
+def post_import(request: ApiRequest, body: ImportBody) -> SessionWire:
     location = require_location(request, need=Role.MEMBER)
     return session_to_wire(import_session(location.access, body.info, body.messages))  # type: ignore[arg-type]  # it came as JSON
 
@@ -41,7 +46,9 @@ def post_import(request: ApiRequest, body: ImportBody) -> JsonObject:
     auth=AsyncTokenOrCookie(),
     summary="The whole session as one JSON document",
 )
-async def get_export(request: ApiRequest, session_id: str) -> StreamingHttpResponse:
+async def get_export(
+    request: ApiRequest, session_id: str
+) -> Annotated[StreamingHttpResponse, Exported]:
     session = await in_db(_session, request.auth, session_id)
     response = StreamingHttpResponse(export_pieces(session), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="{session.slug}.json"'

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from django.http import HttpResponse, JsonResponse
 from ninja import Body, Field, Query, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.access import access_session
@@ -83,6 +84,11 @@ COMMANDS = {
 }
 
 
+class TuiRequest(TypedDict):
+    path: str
+    body: JsonValue
+
+
 def _tell(request: ApiRequest, kind: str, body: Schema) -> bool:
     properties: JsonObject = body.model_dump(exclude_none=True)
     request.auth.require(Scope.WRITE)
@@ -136,7 +142,7 @@ for name, command in COMMANDS.items():
 @router.get(
     "/tui/control/next",
     auth=AsyncTokenOrCookie(),
-    response={200: JsonObject, 204: None},
+    response={204: None},
     summary="Wait for the next of these requests, in place of a terminal",
 )
 async def control_next(
@@ -144,7 +150,7 @@ async def control_next(
     wait: Annotated[
         float, Query(ge=0, le=MAX_WAIT_S, description="Seconds; then 204")
     ] = MAX_WAIT_S,
-) -> HttpResponse:
+) -> Annotated[HttpResponse, TuiRequest]:
     try:
         async with asyncio.timeout(wait):
             return JsonResponse(await next_request(request.auth))

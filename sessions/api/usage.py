@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NotRequired
 
 from ninja import Router
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid
-from opencode_web.lib.json import JsonObject
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
 from sessions.present.pages.usage import load_names
@@ -16,6 +17,68 @@ from teams.usage import Asked, Used, add_up, by, by_day, find_usage
 from teams.usage_form import UsageForm
 
 router = Router(tags=["usage"])
+
+
+class UsedCache(TypedDict):
+    read: int
+    write: int
+
+
+class UsedTokens(TypedDict):
+    input: int
+    output: int
+    reasoning: int
+    cache: UsedCache
+
+
+class UsedWire(TypedDict):
+    """Units: USD. `bound` is the part of the cost that is only an upper bound, for calls that ended
+    early.
+
+    `unpriced` counts calls of models whose price is not known: they are not in the cost, which is
+    null where it has no others.
+    """
+
+    cost: float | None
+    bound: float
+    unpriced: int
+    calls: int
+    turns: int
+    tokens: UsedTokens
+
+
+class UsedOnDay(UsedWire):
+    day: str
+
+
+class UsedByMember(UsedWire):
+    userID: int
+    name: str
+    email: str
+
+
+class UsedByModel(UsedWire):
+    providerID: str
+    modelID: str
+
+
+class UsedByProject(UsedWire):
+    projectID: str
+    name: str
+
+
+class Usage(TypedDict):
+    """`before` is the sum of as many days just before; `team` is told to who gets their own."""
+
+    since: str
+    until: str
+    total: UsedWire
+    before: UsedWire
+    team: NotRequired[UsedWire]
+    days: list[UsedOnDay]
+    members: list[UsedByMember]
+    models: list[UsedByModel]
+    projects: list[UsedByProject]
 
 
 @router.get("/usage", summary="Cost and tokens by day, member, model and project")
@@ -28,7 +91,7 @@ def get_usage(
     member: str = "",
     model: str = "",
     project: str = "",
-) -> JsonObject:
+) -> Usage:
     """`range` is 7, 30, 90 or month; `since` and `until` (days of UTC) go before it. `member` is an
     id, 0 for deleted accounts; `model` is provider/model. Who
     is neither admin nor of the role billing gets their own.
@@ -56,7 +119,7 @@ def get_usage(
     return answer
 
 
-def _answer(team: Team, asked: Asked) -> JsonObject:
+def _answer(team: Team, asked: Asked) -> Usage:
     entries = find_usage(team, asked)
     names = load_names(team, entries)
     days = by_day(entries)
@@ -86,7 +149,7 @@ def _answer(team: Team, asked: Asked) -> JsonObject:
     }
 
 
-def _wire(used: Used) -> JsonObject:
+def _wire(used: Used) -> UsedWire:
     return {
         "cost": None if used.known_cost is None else float(used.known_cost),
         "bound": float(used.bound),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal, NotRequired
+
 from django.http import HttpResponse
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked, drop_none
 from sessions.access import access_delivery, access_project, access_webhook
 from sessions.actions.webhooks import (
     MAX_URL_CHARS,
@@ -19,7 +23,7 @@ from sessions.actions.webhooks import (
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
 from sessions.models import Project, Webhook, WebhookDelivery
-from sessions.wire import to_ms
+from sessions.wire import CreatedTime, to_ms
 from teams.access import TeamAccess
 from teams.http import client_ip
 from teams.models import Role
@@ -46,8 +50,40 @@ class WebhookPatch(Schema):
     enabled: bool | None = None
 
 
+class WebhookWire(TypedDict):
+    id: str
+    url: str
+    events: list[str]
+    projectID: NotRequired[str | None]
+    enabled: bool
+    disabledReason: str
+    failingSince: NotRequired[int | None]
+    time: CreatedTime
+
+
+class WebhookWithSecret(WebhookWire):
+    secret: str
+
+
+class DeliveryTimes(CreatedTime):
+    attempted: NotRequired[int | None]
+    next: NotRequired[int | None]
+
+
+class Delivery(TypedDict):
+    id: str
+    event: str
+    state: Annotated[str, Unchecked(Literal["pending", "delivered", "failed"])]
+    attempts: int
+    status: int
+    """Of the latest answer; 0 when there was none."""
+    problem: str
+    payload: JsonObject
+    time: DeliveryTimes
+
+
 @router.get("/webhook", summary="Webhooks of a team")
-def list_webhooks(request: ApiRequest, team: str = "") -> list[JsonObject]:
+def list_webhooks(request: ApiRequest, team: str = "") -> list[WebhookWire]:
     access = _admin(request, team)
     return [webhook_to_wire(row) for row in access.team.webhooks.order_by("created_at")]
 
@@ -55,7 +91,7 @@ def list_webhooks(request: ApiRequest, team: str = "") -> list[JsonObject]:
 @router.post("/webhook", summary="Have an address told of events; the secret is shown once")
 def post_webhook(
     request: ApiRequest, body: WebhookCreate, response: HttpResponse, team: str = ""
-) -> JsonObject:
+) -> WebhookWithSecret:
     access = _admin(request, team)
     project = _project(request, body.projectID)
     ip = client_ip(request)
@@ -64,14 +100,14 @@ def post_webhook(
 
 
 @router.get("/webhook/{webhook_id}", summary="One webhook")
-def get_webhook(request: ApiRequest, webhook_id: str, team: str = "") -> JsonObject:
+def get_webhook(request: ApiRequest, webhook_id: str, team: str = "") -> WebhookWire:
     return webhook_to_wire(access_webhook(_admin(request, team), webhook_id))
 
 
 @router.patch("/webhook/{webhook_id}", summary="Change it, or switch it on or off")
 def patch_webhook(
     request: ApiRequest, webhook_id: str, body: WebhookPatch, team: str = ""
-) -> JsonObject:
+) -> WebhookWire:
     access = _admin(request, team)
     hook = access_webhook(access, webhook_id)
     changes = body.model_dump(exclude_none=True)
@@ -90,14 +126,14 @@ def remove_webhook(request: ApiRequest, webhook_id: str, team: str = "") -> bool
 @router.post("/webhook/{webhook_id}/secret", summary="Make a new secret; it is shown once")
 def post_secret(
     request: ApiRequest, webhook_id: str, response: HttpResponse, team: str = ""
-) -> JsonObject:
+) -> WebhookWithSecret:
     access = _admin(request, team)
     hook = access_webhook(access, webhook_id)
     return _with_secret(*rotate_secret(access, hook, ip=client_ip(request)), response)
 
 
 @router.post("/webhook/{webhook_id}/ping", summary="Send it something without meaning")
-def ping(request: ApiRequest, webhook_id: str, team: str = "") -> JsonObject:
+def ping(request: ApiRequest, webhook_id: str, team: str = "") -> Delivery:
     access = _admin(request, team)
     hook = access_webhook(access, webhook_id)
     return delivery_to_wire(ping_webhook(access, hook, ip=client_ip(request)))
@@ -106,7 +142,7 @@ def ping(request: ApiRequest, webhook_id: str, team: str = "") -> JsonObject:
 @router.get("/webhook/{webhook_id}/delivery", summary="What was sent, newest first")
 def list_deliveries(
     request: ApiRequest, webhook_id: str, team: str = "", limit: int = 50, before: str = ""
-) -> list[JsonObject]:
+) -> list[Delivery]:
     rows = access_webhook(_admin(request, team), webhook_id).deliveries.order_by("-pk")
     if before:
         rows = rows.filter(pk__lt=before)
@@ -118,26 +154,32 @@ def list_deliveries(
 )
 def post_redeliver(
     request: ApiRequest, webhook_id: str, delivery_id: str, team: str = ""
-) -> JsonObject:
+) -> Delivery:
     access = _admin(request, team)
     row, hook = access_delivery(access, webhook_id, delivery_id)
     return delivery_to_wire(redeliver(access, hook, row, ip=client_ip(request)))
 
 
-def webhook_to_wire(row: Webhook) -> JsonObject:
-    return {
+def webhook_to_wire(row: Webhook) -> WebhookWire:
+    wire: WebhookWire = {
         "id": row.pk,
         "url": row.url,
         "events": row.events,
-        **({"projectID": row.project_id} if row.project_id else {}),
+        "projectID": row.project_id,
         "enabled": row.disabled_at is None,
         "disabledReason": row.disabled_reason,
-        **({"failingSince": to_ms(row.failing_since)} if row.failing_since else {}),
+        "failingSince": to_ms(row.failing_since) if row.failing_since else None,
         "time": {"created": to_ms(row.created_at)},
     }
+    return drop_none(wire)
 
 
-def delivery_to_wire(row: WebhookDelivery) -> JsonObject:
+def delivery_to_wire(row: WebhookDelivery) -> Delivery:
+    times: DeliveryTimes = {
+        "created": to_ms(row.created_at),
+        "attempted": to_ms(row.attempted_at) if row.attempted_at else None,
+        "next": to_ms(row.next_at) if row.state == row.State.PENDING else None,
+    }
     return {
         "id": row.pk,
         "event": row.event,
@@ -146,11 +188,7 @@ def delivery_to_wire(row: WebhookDelivery) -> JsonObject:
         "status": row.status,
         "problem": row.problem,
         "payload": row.payload,
-        "time": {
-            "created": to_ms(row.created_at),
-            **({"attempted": to_ms(row.attempted_at)} if row.attempted_at else {}),
-            **({"next": to_ms(row.next_at)} if row.state == row.State.PENDING else {}),
-        },
+        "time": drop_none(times),
     }
 
 
@@ -162,7 +200,7 @@ def _project(request: ApiRequest, project_id: str | None) -> Project | None:
     return access_project(request.auth, project_id).project if project_id else None
 
 
-def _with_secret(hook: Webhook, secret: str, response: HttpResponse) -> JsonObject:
+def _with_secret(hook: Webhook, secret: str, response: HttpResponse) -> WebhookWithSecret:
     # Neither caches nor the answers that an Idempotency-Key repeats may have it.
     response["Cache-Control"] = "no-store"
     return {**webhook_to_wire(hook), "secret": secret}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal
 
 from django.utils.translation import gettext as _
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import AppError, ErrorCode, Unavailable
 from sessions.browse.file_scope import FileScope
@@ -23,13 +24,13 @@ class NotApplied(AppError):
     code = ErrorCode.NOT_APPLIED
 
 
-class Applied(TypedDict):
+class VcsApplied(TypedDict):
     """All of a patch is in the files."""
 
     applied: Literal[True]
 
 
-async def apply_patch(scope: FileScope, patch: str) -> Applied:
+async def apply_patch(scope: FileScope, patch: str) -> VcsApplied:
     """Change files as a unified diff says: all of it or nothing. Git's index stays as it is.
 
     git refuses names that leave the worktree, lead through a link, or lie in `.git`.

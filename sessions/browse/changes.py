@@ -8,12 +8,12 @@ import os
 import re
 import stat
 from dataclasses import replace
-from typing import Literal, TypedDict
+from typing import Literal
 
 from django.utils.translation import gettext as _
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid, Unavailable
-from opencode_web.lib.json import JsonValue
 from sessions.browse.file_scope import FileScope
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.git.branch import MAIN_BRANCHES
@@ -61,7 +61,22 @@ EMPTY_TREE = {
 _UNPRINTABLE = re.compile(r'[\x00-\x1f\x7f"\\]')
 
 
-async def list_status(scope: FileScope) -> JsonValue:
+class VcsFileStatus(TypedDict):
+    """A changed file. Units: lines."""
+
+    file: str
+    additions: int
+    deletions: int
+    status: Literal["added", "deleted", "modified"]
+
+
+class VcsFileDiff(VcsFileStatus):
+    """`patch` is empty for a binary or large file, and for one that you may not read."""
+
+    patch: str
+
+
+async def list_status(scope: FileScope) -> list[VcsFileStatus]:
     """Returns: `VcsFileStatus[]`, names from the root of the worktree."""
     return [
         {
@@ -74,16 +89,16 @@ async def list_status(scope: FileScope) -> JsonValue:
     ]
 
 
-class FileStatus(TypedDict):
+class FileWire(TypedDict):
     """A changed file as the wire has it. Units: lines."""
 
     path: str
     added: int
     removed: int
-    status: str
+    status: Literal["added", "deleted", "modified"]
 
 
-async def list_files_changed(scope: FileScope) -> list[FileStatus]:
+async def list_files_changed(scope: FileScope) -> list[FileWire]:
     """Returns: names from the directory."""
     return [
         {
@@ -96,12 +111,21 @@ async def list_files_changed(scope: FileScope) -> list[FileStatus]:
     ]
 
 
-async def list_diffs(scope: FileScope, mode: str, context: int = 3) -> JsonValue:
+async def list_diffs(scope: FileScope, mode: str, context: int = 3) -> list[VcsFileDiff]:
     """Returns: `VcsFileDiff[]`. A patch is empty for a binary, large or withheld file."""
     if mode not in ("git", "branch"):
         raise Invalid("mode must be git or branch.", kind="Query")
     changes = await _changes(scope, "git" if mode == "git" else "branch", context=context)
-    return [_shown(change).to_wire() for change in changes]
+    return [
+        {
+            "file": change.file,
+            "status": change.status,
+            "additions": change.additions,
+            "deletions": change.deletions,
+            "patch": change.patch,
+        }
+        for change in map(_shown, changes)
+    ]
 
 
 async def raw_diff(scope: FileScope) -> str:

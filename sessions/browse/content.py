@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 from mimetypes import guess_type
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired
 
 from django.utils.translation import gettext as _
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid, TooLarge
-from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.browse.changes import patch_of
 from sessions.browse.file_scope import FileScope, as_invalid
 from sessions.checkouts.repository import CheckoutError
@@ -29,7 +29,25 @@ class FileContent(TypedDict):
     encoding: NotRequired[Literal["base64"]]
     mimeType: NotRequired[str]
     diff: NotRequired[str]
-    patch: NotRequired[JsonObject]
+    patch: NotRequired[FilePatch]
+
+
+class Hunk(TypedDict):
+    """A hunk of a unified diff."""
+
+    oldStart: int
+    oldLines: int
+    newStart: int
+    newLines: int
+    lines: list[str]
+
+
+class FilePatch(TypedDict):
+    """A unified diff, taken apart."""
+
+    oldFileName: str
+    newFileName: str
+    hunks: list[Hunk]
 
 
 async def read_file(scope: FileScope, path: str) -> FileContent:
@@ -98,9 +116,9 @@ def as_text(located: Located, data: bytes) -> str | None:
         return None
 
 
-def _structured(name: str, patch: str) -> JsonObject:
-    hunks: list[JsonValue] = []
-    lines: list[JsonValue] = []
+def _structured(name: str, patch: str) -> FilePatch:
+    hunks: list[Hunk] = []
+    lines: list[str] = []
     for line in patch.split("\n"):
         if found := _HUNK.match(line):
             old, old_count, new, new_count = (int(part or 1) for part in found.groups())

@@ -6,7 +6,9 @@ import asyncio
 import os
 import stat
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import NotFound
 from sessions.browse.file_scope import FileScope, as_invalid
@@ -23,7 +25,7 @@ class FileNode(TypedDict):
     name: str
     path: str
     absolute: str
-    type: Literal["directory", "file"]
+    type: Literal["file", "directory"]
     ignored: bool
 
 

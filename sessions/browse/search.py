@@ -10,8 +10,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from typing_extensions import TypedDict
+
 from opencode_web.lib.errors import Invalid
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonValue
 from sessions.browse.file_scope import FileScope, as_invalid
 from sessions.browse.fuzzy import is_whole, score
 from tools.files.content_search import Match, find_matches
@@ -28,7 +30,31 @@ _MAX_FILES = 200_000
 _LIST = ("--files", "--null", "--hidden", NOT_GIT, "--", ".")
 
 
-async def find_text(scope: FileScope, pattern: str) -> JsonValue:
+class MatchText(TypedDict):
+    """Text that need not be all of the file's bytes."""
+
+    text: str
+
+
+class Submatch(TypedDict):
+    """Units: bytes from the start of the line."""
+
+    match: MatchText
+    start: int
+    end: int
+
+
+class FoundLine(TypedDict):
+    """A line that matches."""
+
+    path: MatchText
+    lines: MatchText
+    line_number: int
+    absolute_offset: int
+    submatches: list[Submatch]
+
+
+async def find_text(scope: FileScope, pattern: str) -> list[FoundLine]:
     """Returns: matches as ripgrep tells them, at most `MAX_MATCHES`, paths from the directory.
 
     Files that the caller may not read are left out. A line with a secret is found by what is shown
@@ -139,9 +165,9 @@ def _require_pattern(pattern: str) -> None:
         raise Invalid(f"pattern must have 1 to {MAX_PATTERN_CHARS} characters.", kind="Query")
 
 
-def _to_wire(scope: FileScope, match: Match) -> JsonObject:
+def _to_wire(scope: FileScope, match: Match) -> FoundLine:
     path = os.path.relpath(match.file.path, scope.directory)
-    spans: list[JsonValue] = [
+    spans: list[Submatch] = [
         {
             "match": {"text": match.raw[start:end].decode("utf-8", "replace")},
             "start": start,

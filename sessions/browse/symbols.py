@@ -12,14 +12,17 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
 from django.conf import settings
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import TypedDict
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.loop import submit
+from opencode_web.lib.shapes import Unchecked
 from opencode_web.lib.text import clean_text
 from sessions.browse.file_scope import FileScope
 from sessions.browse.search import MAX_PATTERN_CHARS, list_names
@@ -81,7 +84,36 @@ class _Symbol(BaseModel):
     location: _Place
 
 
-async def find_symbols(scope: FileScope, query: str) -> list[JsonObject]:
+class Position(TypedDict):
+    """A place in a file. Both count from 0."""
+
+    line: int
+    character: int
+
+
+class Range(TypedDict):
+    """From one place to another."""
+
+    start: Position
+    end: Position
+
+
+class SymbolPlace(TypedDict):
+    """Where a symbol is."""
+
+    uri: str
+    range: Annotated[JsonObject, Unchecked(Range)]
+
+
+class Symbol(TypedDict):
+    """A class, function, variable or the like. Source: `SymbolKind` of the LSP."""
+
+    name: str
+    kind: int
+    location: SymbolPlace
+
+
+async def find_symbols(scope: FileScope, query: str) -> list[Symbol]:
     """Returns: at most `MAX_SYMBOLS`, of files of the folder that the caller may read; none where
     language servers are off or not installed, or do not answer in `WAIT_S`.
 
@@ -182,14 +214,14 @@ def _read(answer: Sequence[JsonValue]) -> Iterator[_Symbol]:
                 yield symbol
 
 
-def _to_wire(scope: FileScope, symbol: _Symbol) -> JsonObject | None:
+def _to_wire(scope: FileScope, symbol: _Symbol) -> Symbol | None:
     path = to_path(symbol.location.uri)
     if path is None:
         return None
     with contextlib.suppress(Invalid):
         located = scope.locate(path)
         if scope.may_read(*located.patterns):
-            span: JsonValue = symbol.location.range.model_dump()
+            span: JsonObject = symbol.location.range.model_dump()
             uri = symbol.location.uri
             name = clean_text(symbol.name)
             return {"name": name, "kind": symbol.kind, "location": {"uri": uri, "range": span}}

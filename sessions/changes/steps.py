@@ -8,7 +8,6 @@ from pathlib import PurePosixPath
 
 from django.db.models import Q, QuerySet
 
-from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Part, Session
 
 # Where the hash of a snapshot stands: before the first change of a step, after a step that was cut
@@ -23,13 +22,6 @@ def _parts_of_steps(session_id: str) -> QuerySet[Part]:
         .only("data", "message__seq")
         .order_by("message__seq", "seq", "id")
     )
-
-
-_FROM = CompiledQuery(
-    lambda session_id, from_seq: _parts_of_steps(session_id).filter(message__seq__gte=from_seq),
-    str,
-    int,
-)
 
 
 @dataclass(frozen=True)
@@ -59,15 +51,12 @@ def changed_steps(
     which it is known that nothing in a snapshot has changed. The changes of sub-agents are in
     the steps that called them.
     """
-    if before_seq is None and message_id is None:
-        rows = _FROM.all(session.pk, from_seq)
-    else:
-        wanted = Q(message__seq__gte=from_seq)
-        if before_seq is not None:
-            wanted &= Q(message__seq__lt=before_seq)
-        if message_id is not None:
-            wanted |= Q(message=message_id)
-        rows = list(_parts_of_steps(session.pk).filter(wanted))
+    wanted = Q(message__seq__gte=from_seq)
+    if before_seq is not None:
+        wanted &= Q(message__seq__lt=before_seq)
+    if message_id is not None:
+        wanted |= Q(message=message_id)
+    rows = _parts_of_steps(session.pk).filter(wanted)
     found = [
         (owner, trees)
         for owner, own in groupby(rows, key=lambda row: (row.message_id, row.message.seq))

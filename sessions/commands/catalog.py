@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NotRequired
 
 from pydantic import ValidationError
+from typing_extensions import TypedDict
 
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.shapes import drop_none
+from sessions.agents.loader import BroughtFrom, brought_from
 from sessions.commands.template import placeholders
 from sessions.config.model import CommandConfig, Config
 from sessions.mcp.servers import McpPrompt
@@ -162,24 +164,32 @@ def _of_prompt(prompt: McpPrompt) -> Command:
     )
 
 
-def command_to_wire(command: Command) -> JsonObject:
+class CommandWire(TypedDict):
+    """A slash command as the HTTP API has it."""
+
+    name: str
+    description: NotRequired[str | None]
+    agent: NotRequired[str | None]
+    model: NotRequired[str | None]
+    source: Literal["command", "mcp", "skill"]
+    template: str
+    subtask: NotRequired[bool | None]
+    hints: list[str]
+    repository: NotRequired[BroughtFrom | None]
+
+
+def command_to_wire(command: Command) -> CommandWire:
     """Returns: `Command` of the HTTP API."""
     config = command.config
-    hints: list[JsonValue] = [*command.hints]
-    wire: JsonObject = {
+    wire: CommandWire = {
         "name": command.name,
         "source": command.source,
         "template": config.template,
-        "hints": hints,
-    }
-    optional: dict[str, JsonValue] = {
+        "hints": [*command.hints],
         "description": config.description,
         "agent": config.agent,
         "model": config.model,
         "subtask": config.subtask,
+        "repository": brought_from(command.path, () if command.runs_shell else ("shell",)),
     }
-    wire.update({key: value for key, value in optional.items() if value is not None})
-    if command.path:
-        ignored: list[JsonValue] = [] if command.runs_shell else ["shell"]
-        wire["repository"] = {"path": command.path, "ignoredUntilTrusted": ignored}
-    return wire
+    return drop_none(wire)

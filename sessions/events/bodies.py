@@ -7,7 +7,9 @@ are in `sessions.terminals.link`.
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 from opencode_web.lib.json import JsonObject
 from sessions.events.stored import StoredTool

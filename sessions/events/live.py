@@ -15,6 +15,7 @@ from decimal import Decimal
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import as_json
 from sessions.events.bodies import (
     Address,
     CommandBody,
@@ -153,7 +154,9 @@ def publish_row(session: Session) -> None:
 
 def publish_deleted(session: Session) -> None:
     """Tell everybody that the session is gone, after the commit that removed it."""
-    _publish(session, {"t": "deleted", **_address(session), "info": session_to_wire(session)})
+    _publish(
+        session, {"t": "deleted", **_address(session), "info": as_json(session_to_wire(session))}
+    )
     _publish_to_rail(
         session.project.team_id, {"t": "session", "session": session.pk, "deleted": True}
     )
@@ -212,7 +215,9 @@ def publish_project(project: Project) -> None:
     """What a project is called, for clients of the API."""
     if project.status != Project.Status.PREPARING:
         # How far it is with its files is nothing that the API tells.
-        _publish_place(project, project.directory, "project.updated", project_to_wire(project))
+        _publish_place(
+            project, project.directory, "project.updated", as_json(project_to_wire(project))
+        )
 
 
 def publish_worktree(checkout: Checkout, *, problem: str = "") -> None:
@@ -271,7 +276,7 @@ def publish_terminal(terminal: Terminal, kind: TerminalEvent) -> None:
         "team": project.team_id,
         "project": project.pk,
         "directory": terminal.directory,
-        "info": terminal_to_wire(terminal),
+        "info": as_json(terminal_to_wire(terminal)),
         "code": terminal.exit_code,
     }
     _publish_to_team(project.team_id, body)

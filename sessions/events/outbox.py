@@ -15,7 +15,6 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import english
@@ -24,13 +23,6 @@ from sessions.events.types import PermissionAsked, SessionEvent, SessionStatus
 from sessions.models import Session, State, Webhook, WebhookDelivery
 
 MAX_DETAIL_CHARS = 500
-_HOOKS = CompiledQuery(
-    lambda project_id, team_id: Webhook.objects.filter(
-        Q(project=None) | Q(project=project_id), team=team_id, disabled_at=None
-    ),
-    str,
-    str,
-)
 
 
 class Happening(StrEnum):
@@ -80,7 +72,9 @@ def write_deliveries(session: Session, told: Sequence[Announcement], *, now: dat
     if not told:
         return
     project = session.project
-    hooks = _HOOKS.all(project.pk, project.team_id)
+    hooks = Webhook.objects.filter(
+        Q(project=None) | Q(project=project), team=project.team_id, disabled_at=None
+    )
     if not hooks:
         return
     WebhookDelivery.objects.bulk_create(

@@ -12,13 +12,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Annotated, Literal
 
 from django.utils import timezone
 from django.utils.translation import gettext_noop
+from typing_extensions import TypedDict
 
 from opencode_web.lib.config_references import VARIABLE
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
+from opencode_web.lib.shapes import Unchecked
 from sessions.config.programs import McpConfig
 from sessions.models import McpServer, Project
 from tools.permissions.rules import Action, Rule, Ruleset, is_hidden
@@ -80,6 +83,38 @@ class ServerWords:
 
     server: str
     text: str
+
+
+class McpConnected(TypedDict):
+    """It could be asked when it was asked last."""
+
+    status: Literal["connected"]
+
+
+class McpDisabled(TypedDict):
+    """It is switched off."""
+
+    status: Literal["disabled"]
+
+
+class McpNeedsAuth(TypedDict):
+    """Somebody has to sign in."""
+
+    status: Literal["needs_auth"]
+
+
+class McpFailed(TypedDict):
+    """It could not be asked."""
+
+    status: Literal["failed"]
+    error: str
+
+
+class McpNeedsRegistration(TypedDict):
+    """Its authorization server registers no clients."""
+
+    status: Literal["needs_client_registration"]
+    error: str
 
 
 def servers_in(config: JsonObject) -> dict[str, JsonObject]:
@@ -179,9 +214,9 @@ def prompts_of_servers(project: Project, servers: dict[str, McpConfig]) -> tuple
     return tuple(McpPrompt(**prompt) for row in rows for prompt in row.prompts)
 
 
-def resources_of_servers(project: Project, servers: dict[str, McpConfig]) -> JsonObject:
+def resources_of_servers(project: Project, servers: dict[str, McpConfig]) -> dict[str, JsonObject]:
     """Returns: the resources when they were last listed, as OpenCode's API has them."""
-    found: JsonObject = {}
+    found: dict[str, JsonObject] = {}
     for row in known_servers(project, servers).values():
         for one in row.resources or ():
             found.setdefault(prompt_name(row.name, one["name"]), {**one, "client": row.name})
@@ -205,13 +240,19 @@ def asked_for_servers(servers: Iterable[str]) -> Ruleset:
     return tuple(Rule(tool_name(name, "") + "*", "*", Action.ASK) for name in servers)
 
 
-def statuses(project: Project, servers: dict[str, McpConfig]) -> JsonObject:
+def statuses(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpStatus]:
     """Returns: how each server is, as OpenCode's API has it."""
     known = known_servers(project, servers)
     return {name: status_of(name, one, known.get(name)) for name, one in servers.items()}
 
 
-def status_of(name: str, server: McpConfig, row: McpServer | None) -> JsonObject:
+McpStatus = Annotated[
+    JsonObject,
+    Unchecked(McpConnected | McpDisabled | McpNeedsAuth | McpFailed | McpNeedsRegistration),
+]
+
+
+def status_of(name: str, server: McpConfig, row: McpServer | None) -> McpStatus:
     """Returns: how a server is, as OpenCode's API has it."""
     if not server.enabled:
         return {"status": "disabled"}

@@ -9,7 +9,7 @@ agents and commands with those of `.opencode`.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -206,8 +206,3 @@ _PARTLY: Mapping[str, Callable[[JsonValue, JsonValue], _Part]] = {
     "instructions": _instructions,
     "skills": _skills,
 }
-
-
-def describe(ignored: Sequence[Ignored]) -> list[JsonValue]:
-    """Returns: the ignored settings for clients of the API."""
-    return [{"key": one.key, "path": one.path, "reason": one.reason} for one in ignored]

@@ -13,6 +13,7 @@ from contextlib import suppress
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.json import JsonObject, JsonValue, list_of, object_of, text_of
+from opencode_web.lib.shapes import as_json
 from opencode_web.lib.sse import frame
 from sessions.access import access_session
 from sessions.events.bodies import Record
@@ -128,7 +129,7 @@ def _of_inbox_or_history(kind: str, data: JsonObject, references: References) ->
     match kind:
         case "input.admitted":
             parts = [part for part in list_of(data, "parts") if isinstance(part, dict)]
-            prompt = prompt_to_wire(parts)
+            prompt = as_json(prompt_to_wire(parts))
             message = object_of(data, "info")["id"]
             address: JsonObject = {"messageID": message, "delivery": data["delivery"]}
             return "prompt.admitted", {**address, "prompt": prompt}
@@ -136,7 +137,7 @@ def _of_inbox_or_history(kind: str, data: JsonObject, references: References) ->
             return _referring("prompted", text_of(data, "id"), references)
         case "session.reverted":
             revert = object_of(data, "revert")
-            staged: JsonObject = {"revert": revert_to_v2(revert)}
+            staged: JsonObject = {"revert": as_json(revert_to_v2(revert))}
             return ("revert.staged", staged) if revert else ("revert.cleared", {})
         case "session.compacted":
             return _referring("compaction.ended", text_of(data, "summary_id"), references)

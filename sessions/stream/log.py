@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Max, Q
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import as_json
 from sessions.access import visible_sessions
 from sessions.changes.turn_diffs import newest_diffs
 from sessions.events.bodies import EventsBody
@@ -41,7 +42,7 @@ def live_team_ids(principal: Principal) -> frozenset[str]:
 def session_info(session_id: str) -> JsonObject | None:
     """Returns: the session as it is now, or None when it is gone."""
     session = Session.objects.select_related("project").filter(pk=session_id).first()
-    return session_to_wire(session) if session else None
+    return as_json(session_to_wire(session)) if session else None
 
 
 def project_directory(project_id: str) -> str:

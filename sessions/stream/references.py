@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opencode_web.lib.json import JsonObject, text_of
+from opencode_web.lib.shapes import as_json
 from sessions.events.bodies import Record
 from sessions.models import Part, SessionInput
 from sessions.wire import prompt_to_wire
@@ -41,7 +42,7 @@ def read_references(session_id: str, records: Iterable[Record]) -> References:
 def _prompts(session_id: str, ids: list[str]) -> References:
     rows = SessionInput.objects.filter(session=session_id, pk__in=ids)
     return {
-        row.pk: {"prompt": prompt_to_wire(row.data["parts"]), "delivery": row.delivery}
+        row.pk: {"prompt": as_json(prompt_to_wire(row.data["parts"])), "delivery": row.delivery}
         for row in rows
     }
 

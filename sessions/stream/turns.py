@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
 from sessions.access import access_session
 from sessions.inbox import find_input
-from sessions.models import Event, Message, SessionInput, State
+from sessions.models import Message, SessionInput, State
 from sessions.stream.hub import Body, Overflow, Subscription
 from teams.auth import Principal, require_live
 
@@ -19,25 +18,6 @@ T = TypeVar("T")
 
 # The rows are looked at this often even when the bus says nothing: it may lose a message.
 POLL_S = 5.0
-_IDLE_AFTER = CompiledQuery(
-    lambda session_id, seq: (
-        Event.objects.filter(
-            session=session_id, seq__gt=seq, type="session.status", data__state="idle"
-        )
-        .only("seq")
-        .order_by("seq")[:1]
-    ),
-    str,
-    int,
-)
-_NEWEST_ANSWER = CompiledQuery(
-    lambda session_id, after, before: Message.objects.filter(
-        session=session_id, seq__gt=after, seq__lt=before, role="assistant"
-    ).order_by("-seq")[:1],
-    str,
-    int,
-    int,
-)
 
 
 async def wait_until(
@@ -101,14 +81,15 @@ def find_answer(principal: Principal, prompt: SessionInput) -> Message | None:
     now = find_input(prompt.pk)
     if now is not None and now.status == SessionInput.Status.CANCELLED:
         raise Conflict("The prompt was removed from the queue before the agent read it.")
-    end = _IDLE_AFTER.first(session.pk, prompt.admitted_seq)
+    ends = session.events.filter(type="session.status", data__state="idle")
+    end = ends.filter(seq__gt=prompt.admitted_seq).order_by("seq").only("seq").first()
     if end is None and session.state != State.IDLE:
         return None
     before = session.seq + 1 if end is None else end.seq
-    answer = _NEWEST_ANSWER.first(session.pk, prompt.admitted_seq, before)
+    answers = session.messages.filter(role="assistant", seq__gt=prompt.admitted_seq)
+    answer = answers.filter(seq__lt=before).order_by("-seq").first()
     if answer is None:
         raise Conflict(session.outcome_detail or "The turn ended before the agent answered.")
-    answer.session = session
     return answer
 
 

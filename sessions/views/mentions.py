@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.loop import submit
+from opencode_web.lib.shapes import as_json
 from sessions.agents.loader import load_agents
 from sessions.browse.ask import browse
 from sessions.browse.file_scope import Where
@@ -74,7 +75,7 @@ def _where(project: Project, session: Session | None) -> Where:
 def _symbols(project: Project, session: Session | None, typed: str) -> list[Mention]:
     where = _where(project, session)
     asked = browse(where, FIND_SYMBOLS, query=typed.removeprefix("@"))
-    return symbol_mentions(submit(asked).result(), where.directory)
+    return symbol_mentions(map(as_json, submit(asked).result()), where.directory)
 
 
 def _named(

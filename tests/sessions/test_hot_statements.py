@@ -13,17 +13,14 @@ from django.utils import timezone
 
 from opencode_web.lib.compiled import CompiledInsert, CompiledQuery, CompiledUpdate
 from opencode_web.lib.crypto import encrypt
-from opencode_web.lib.ids import new_id
 from providers import accounts
 from providers.models import Credential, ProviderConfig
-from sessions import access, inbox, part_ids, skills
-from sessions.api import messages
-from sessions.changes import steps
+from sessions import access, inbox, skills
 from sessions.config import web_search
 from sessions.config.cost_limit import PERMISSION
-from sessions.events import outbox, store
-from sessions.events.projectors import context, rows
+from sessions.events import store
 from sessions.events.projectors import inbox as inbox_rows
+from sessions.events.projectors import rows
 from sessions.models import (
     Compaction,
     ContextEpoch,
@@ -36,16 +33,13 @@ from sessions.models import (
     SessionInput,
     TeamSearch,
     TeamSkill,
-    Webhook,
 )
 from sessions.present.conversation import history as shown
 from sessions.rules import in_force
-from sessions.runner.calls import permission
 from sessions.runner.context import epoch
-from sessions.runner.drain import cost_limit, title_request
-from sessions.runner.files import changes
+from sessions.runner.drain import cost_limit
 from sessions.runner.log import history, lease, model_history, pulse
-from sessions.stream import frames, turns
+from sessions.stream import frames
 from teams import access as team_access
 from teams import auth
 from teams.actions import usage
@@ -82,24 +76,16 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
         access._SESSION_OF_TEAM,
         lambda one: (one.owner_id or 0, one.project.team_id, one.pk),
     ),
-    "sessions/api/messages.py:_PARTS": (messages._PARTS, lambda one: (_answer(one).pk,)),
-    "sessions/changes/steps.py:_FROM": (steps._FROM, lambda one: (one.pk, 0)),
     "sessions/config/web_search.py:_SEARCH": (
         web_search._SEARCH,
         lambda one: (one.project.team_id,),
     ),
-    "sessions/events/outbox.py:_HOOKS": (
-        outbox._HOOKS,
-        lambda one: (one.project_id, one.project.team_id),
-    ),
-    "sessions/events/projectors/context.py:_EPOCH": (context._EPOCH, lambda one: (one.pk,)),
     "sessions/events/store.py:_LOCKED": (store._LOCKED, lambda one: (one.pk,)),
     "sessions/inbox.py:_INPUT": (
         inbox._INPUT,
         lambda one: (one.inputs.earliest("admitted_seq").pk,),
     ),
     "sessions/inbox.py:_PENDING": (inbox._PENDING, lambda one: (one.pk,)),
-    "sessions/part_ids.py:_PART": (part_ids._PART, lambda one: (one.parts.all()[0].pk,)),
     "sessions/present/conversation/history.py:_PERMISSIONS": (
         shown._PERMISSIONS,
         lambda one: (one.pk,),
@@ -112,21 +98,8 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
         in_force._SAVED,
         lambda one: (one.pk, one.project_id, one.project.team_id),
     ),
-    "sessions/runner/calls/permission.py:_SESSION": (permission._SESSION, lambda one: (one.pk,)),
     "sessions/runner/context/epoch.py:_EPOCH": (epoch._EPOCH, lambda one: (one.pk,)),
     "sessions/runner/drain/cost_limit.py:_NEWEST": (cost_limit._NEWEST, lambda one: (one.pk,)),
-    "sessions/runner/drain/title_request.py:_FIRST_INPUT": (
-        title_request._FIRST_INPUT,
-        lambda one: (one.pk,),
-    ),
-    "sessions/runner/drain/title_request.py:_SESSION": (
-        title_request._SESSION,
-        lambda one: (one.pk,),
-    ),
-    "sessions/runner/files/changes.py:_PROMPTS": (
-        changes._PROMPTS,
-        lambda one: (one.pk, one.messages.filter(role="user").latest("seq").pk, one.seq),
-    ),
     "sessions/runner/log/history.py:_NEWEST": (history._NEWEST, lambda one: (one.pk, one.seq)),
     "sessions/runner/log/history.py:_NEWEST_PROMPT": (
         history._NEWEST_PROMPT,
@@ -150,11 +123,6 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
     ),
     "sessions/skills.py:_OF_TEAM": (skills._OF_TEAM, lambda one: (one.project.team_id,)),
     "sessions/stream/frames.py:_SESSION": (frames._SESSION, lambda one: (one.pk,)),
-    "sessions/stream/turns.py:_IDLE_AFTER": (turns._IDLE_AFTER, lambda one: (one.pk, 0)),
-    "sessions/stream/turns.py:_NEWEST_ANSWER": (
-        turns._NEWEST_ANSWER,
-        lambda one: (one.pk, 0, one.seq),
-    ),
     "teams/access.py:_MEMBERSHIP": (
         team_access._MEMBERSHIP,
         lambda one: (one.owner_id or 0, one.project.team.slug),
@@ -167,7 +135,6 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
     "teams/auth.py:_TOKEN": (auth._TOKEN, lambda one: (_token(one).pk,)),
 }
 INSERTS: dict[str, tuple[CompiledInsert[Any], type[Model]]] = {
-    "sessions/events/projectors/context.py:_EPOCHS": (context._EPOCHS, ContextEpoch),
     "sessions/events/projectors/inbox.py:_INPUTS": (inbox_rows._INPUTS, SessionInput),
     "sessions/events/projectors/rows.py:_MESSAGES": (rows._MESSAGES, Message),
     "sessions/events/projectors/rows.py:_PARTS": (rows._PARTS, Part),
@@ -179,10 +146,6 @@ UPDATES: dict[str, tuple[CompiledUpdate[Any], Callable[[Session], tuple[Any, ...
     "sessions/events/projectors/inbox.py:_PROMOTE": (
         inbox_rows._PROMOTE,
         lambda one: (one.pk, one.inputs.latest("admitted_seq").pk, 77),
-    ),
-    "sessions/runner/drain/title_request.py:_CLAIM": (
-        title_request._CLAIM,
-        lambda one: (one.pk,),
     ),
     "sessions/runner/log/lease.py:_TAKE": (
         lease._TAKE,
@@ -203,10 +166,6 @@ def told(alice: User, session: Session) -> Session:
     Credential.objects.create(provider=ProviderConfig.objects.get(), secret=encrypt("x"))
     make_token(alice, team)
     TeamSearch.objects.create(team=team, kind="exa", updated_at=timezone.now())
-    for place in (None, session.project):
-        Webhook.objects.create(
-            id=new_id("whk"), team=team, project=place, url="https://example.com", secret="x"
-        )
     SavedRule.objects.create(
         project=session.project, permission="bash", pattern="ls *", created_at=timezone.now()
     )
@@ -237,14 +196,6 @@ def told(alice: User, session: Session) -> Session:
         in_vain=False,
     )
     PermissionRequest.objects.filter(session=session).update(permission=PERMISSION)
-    Part.objects.create(
-        id=new_id("prt"),
-        session=session,
-        message=last,
-        seq=last.seq,
-        type="step-start",
-        data={"snapshot": "one"},
-    )
     session.refresh_from_db()
     return session
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from typing import Annotated, Literal, NotRequired
 
 from django.db.models import Q
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid, NotFound
-from opencode_web.lib.json import JsonObject, JsonValue, text_of
+from opencode_web.lib.json import JsonObject, text_of
 from opencode_web.lib.outside import run_outside
+from opencode_web.lib.shapes import Unchecked
 from providers.access import access_attempt
 from providers.actions import remove_credential, rename_credential, set_key_of, set_own_key
 from providers.credentials import MAX_KEY_CHARS
@@ -31,9 +34,15 @@ from providers.sign_ins import (
 )
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.location import Location, require_location
-from sessions.api.sign_ins import credential_access, holder_of, prompt_to_wire
+from sessions.api.sign_ins import (
+    SelectPrompt,
+    TextPrompt,
+    credential_access,
+    holder_of,
+    prompt_to_wire,
+)
 from sessions.api.v2.catalog import all_providers, find_provider
-from sessions.api.v2.place import placed
+from sessions.api.v2.place import Placed, placed
 from sessions.wire import to_ms
 from teams.access import require_role
 from teams.http import client_ip
@@ -42,7 +51,6 @@ from teams.models import Role
 router = Router(tags=["catalog"])
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
-_KEY: JsonObject = {"type": "key", "label": "API key"}
 
 
 class KeyConnection(Schema):
@@ -72,15 +80,59 @@ class LabelBody(Schema):
     label: str = Field(max_length=100)
 
 
+class KeyMethod(TypedDict):
+    type: Literal["key"]
+    label: str
+
+
+class OAuthMethod(TypedDict):
+    id: str
+    type: Literal["oauth"]
+    label: str
+    prompts: NotRequired[list[TextPrompt | SelectPrompt]]
+
+
+class AttemptTime(TypedDict):
+    created: int
+    expires: int
+
+
+class Attempt(TypedDict):
+    attemptID: str
+    url: str
+    instructions: str
+    mode: Literal["auto", "code"]
+    time: AttemptTime
+
+
+class AttemptStatus(TypedDict):
+    status: Annotated[str, Unchecked(Literal["pending", "complete", "failed", "expired"])]
+    message: NotRequired[str]
+    time: AttemptTime
+
+
+class KeyOfTeam(TypedDict):
+    type: Literal["credential"]
+    id: str
+    label: str
+
+
+class Integration(TypedDict):
+    id: str
+    name: str
+    methods: list[KeyMethod | OAuthMethod]
+    connections: list[KeyOfTeam]
+
+
 @router.get("/api/integration", summary="Providers, how one signs in, and who has")
-def list_integrations(request: ApiRequest) -> JsonObject:
+def list_integrations(request: ApiRequest) -> Placed[list[Integration]]:
     location = require_location(request)
     held = _credentials(request, location)
     return placed(location, [_integration(one, held) for one in all_providers(request)])
 
 
 @router.get("/api/integration/{integration_id}", summary="One of them")
-def get_integration(request: ApiRequest, integration_id: str) -> JsonObject:
+def get_integration(request: ApiRequest, integration_id: str) -> Placed[Integration]:
     location = require_location(request)
     wire = find_provider(request, integration_id)
     return placed(location, _integration(wire, _credentials(request, location)))
@@ -109,11 +161,13 @@ def connect_key(request: ApiRequest, integration_id: str, body: KeyConnection) -
 )
 async def connect_oauth(
     request: ApiRequest, integration_id: str, body: OAuthConnection
-) -> JsonObject:
+) -> Placed[Attempt]:
     return await run_outside(_connect_oauth, request, integration_id, body)
 
 
-def _connect_oauth(request: ApiRequest, integration_id: str, body: OAuthConnection) -> JsonObject:
+def _connect_oauth(
+    request: ApiRequest, integration_id: str, body: OAuthConnection
+) -> Placed[Attempt]:
     location, access = require_location(request), credential_access(request)
     attempt = begin_sign_in(
         holder_of(access),
@@ -123,7 +177,7 @@ def _connect_oauth(request: ApiRequest, integration_id: str, body: OAuthConnecti
         actor=access.user,
         redirect_uri=return_uri(),
     )
-    data: JsonObject = {
+    data: Attempt = {
         "attemptID": attempt.pk,
         "url": attempt.url,
         "instructions": instructions_of(attempt),
@@ -138,11 +192,11 @@ def _connect_oauth(request: ApiRequest, integration_id: str, body: OAuthConnecti
     summary="How a sign-in is going",
     auth=AsyncTokenOrCookie(),
 )
-async def get_attempt(request: ApiRequest, attempt_id: str) -> JsonObject:
+async def get_attempt(request: ApiRequest, attempt_id: str) -> Placed[AttemptStatus]:
     return await run_outside(_get_attempt, request, attempt_id)
 
 
-def _get_attempt(request: ApiRequest, attempt_id: str) -> JsonObject:
+def _get_attempt(request: ApiRequest, attempt_id: str) -> Placed[AttemptStatus]:
     location, access = require_location(request), credential_access(request)
     attempt = access_attempt(access.user, attempt_id)
     return placed(location, _status(advance_sign_in(attempt, ip=client_ip(request))))
@@ -225,18 +279,17 @@ def _credentials(request: ApiRequest, location: Location) -> dict[str, list[Cred
     return found
 
 
-def _integration(wire: JsonObject, held: dict[str, list[Credential]]) -> JsonObject:
+def _integration(wire: JsonObject, held: dict[str, list[Credential]]) -> Integration:
     provider_id = text_of(wire, "id")
-    methods: list[JsonValue] = [_method(one) for one in methods_of(provider_id)]
-    connections: list[JsonValue] = [
-        {"type": "credential", "id": f"cred_{one.pk}", "label": _label(one)}
-        for one in held.get(provider_id, ())
-    ]
+    key: KeyMethod = {"type": "key", "label": "API key"}
     return {
         "id": provider_id,
-        "name": wire["name"],
-        "methods": methods or [_KEY],
-        "connections": connections,
+        "name": text_of(wire, "name"),
+        "methods": [_method(one) for one in methods_of(provider_id)] or [key],
+        "connections": [
+            {"type": "credential", "id": f"cred_{one.pk}", "label": _label(one)}
+            for one in held.get(provider_id, ())
+        ],
     }
 
 
@@ -244,21 +297,21 @@ def _label(row: Credential) -> str:
     return row.label or row.account or (f"…{row.last4}" if row.last4 else "API key")
 
 
-def _method(method: Method) -> JsonObject:
+def _method(method: Method) -> KeyMethod | OAuthMethod:
     label = _(method.label)
     if method.kind == "key":
         return {"type": "key", "label": label}
-    wire: JsonObject = {"id": method.id, "type": "oauth", "label": label}
+    wire: OAuthMethod = {"id": method.id, "type": "oauth", "label": label}
     if method.prompts:
         wire["prompts"] = [prompt_to_wire(prompt) for prompt in method.prompts]
     return wire
 
 
-def _time_of(attempt: SignInAttempt) -> JsonObject:
+def _time_of(attempt: SignInAttempt) -> AttemptTime:
     return {"created": to_ms(attempt.created_at), "expires": to_ms(attempt.expires_at)}
 
 
-def _status(attempt: SignInAttempt) -> JsonObject:
+def _status(attempt: SignInAttempt) -> AttemptStatus:
     time = _time_of(attempt)
     match attempt.status:
         case SignInAttempt.Status.PENDING | SignInAttempt.Status.COMPLETE:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
 from django.http import StreamingHttpResponse
 from ninja import Field, Query, Router, Schema
@@ -8,12 +8,13 @@ from ninja import Field, Query, Router, Schema
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import NotFound
 from opencode_web.lib.ids import is_id
-from opencode_web.lib.json import JsonObject
 from opencode_web.lib.sse import response
 from sessions.access import access_session
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.messages import with_parts
-from sessions.api.v2.page import PageQuery, take_page
+from sessions.api.v2.page import Paged, PageQuery, take_page
+from sessions.api.v2.place import Wrapped
+from sessions.api.v2.session_answers import History, MessageV2
 from sessions.api.v2.shapes import message_to_v2
 from sessions.events.replay import events_after
 from sessions.models import Message, Part
@@ -40,7 +41,7 @@ class AfterQuery(Schema):
 @router.get("/api/session/{session_id}/message", summary="Messages, the newest first, in pages")
 def list_messages(
     request: ApiRequest, session_id: str, query: Annotated[PageQuery, Query()]
-) -> JsonObject:
+) -> Paged[list[MessageV2]]:
     session = access_session(request.auth, session_id).session
     rows = Message.objects.visible(session)
     page, cursors = take_page(rows, query, column="seq", newest_last=True)
@@ -48,7 +49,7 @@ def list_messages(
 
 
 @router.get("/api/session/{session_id}/message/{message_id}", summary="One message")
-def get_message(request: ApiRequest, session_id: str, message_id: str) -> JsonObject:
+def get_message(request: ApiRequest, session_id: str, message_id: str) -> Wrapped[MessageV2]:
     session = access_session(request.auth, session_id).session
     found = _converted(list(Message.objects.visible(session).filter(pk=message_id)))
     if not found:
@@ -57,7 +58,7 @@ def get_message(request: ApiRequest, session_id: str, message_id: str) -> JsonOb
 
 
 @router.get("/api/session/{session_id}/context", summary="Messages that the model reads")
-def get_context(request: ApiRequest, session_id: str) -> JsonObject:
+def get_context(request: ApiRequest, session_id: str) -> Wrapped[list[MessageV2]]:
     history = load_history(access_session(request.auth, session_id).session)
     rows = [entry.row for entry in (*history.compacted, *history.entries)]
     return {"data": [*_converted(rows)]}
@@ -66,7 +67,7 @@ def get_context(request: ApiRequest, session_id: str) -> JsonObject:
 @router.get("/api/session/{session_id}/history", summary="What happened, by sequence number")
 def get_history(
     request: ApiRequest, session_id: str, query: Annotated[HistoryQuery, Query()]
-) -> JsonObject:
+) -> History:
     session = access_session(request.auth, session_id).session
     rows = events_after(session.pk, query.after, limit=query.limit + 1)
     page = rows[: query.limit]
@@ -94,9 +95,10 @@ async def get_events(
     return response(durable_stream(request.auth, session_id, after=after))
 
 
-def _converted(rows: list[Message]) -> list[JsonObject]:
+def _converted(rows: list[Message]) -> list[MessageV2]:
     asked = [row.data["parentID"] for row in rows if row.data.get("summary") is True]
     requests = Part.objects.filter(message__in=asked, type="compaction") if asked else ()
     autos = {part.message_id for part in requests if part.data["auto"]}
     shapes = (message_to_v2(wire, autos) for wire in with_parts(rows))
-    return [shape for shape in shapes if shape is not None]
+    # What they are made of was checked when it was stored.
+    return [cast(MessageV2, shape) for shape in shapes if shape is not None]

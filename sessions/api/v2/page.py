@@ -6,15 +6,17 @@ import base64
 import binascii
 import json
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, NotRequired, TypeVar
 
 from django.db.models import Model, QuerySet
 from ninja import Field, Schema
+from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Invalid
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonValue
 
 Row = TypeVar("Row", bound=Model)
+Data = TypeVar("Data")
 Direction = Literal["next", "previous"]
 MAX_LISTED = 200
 
@@ -34,9 +36,19 @@ class _Anchor:
     direction: str
 
 
+class Cursors(TypedDict):
+    previous: NotRequired[str]
+    next: NotRequired[str]
+
+
+class Paged(TypedDict, Generic[Data]):
+    data: Data
+    cursor: Cursors
+
+
 def take_page(
     rows: QuerySet[Row], query: PageQuery, *, column: str, newest_last: bool
-) -> tuple[list[Row], JsonObject]:
+) -> tuple[list[Row], Cursors]:
     """Cut a page out of a list in the order of a unique column.
 
     `newest_last`: whether the newest row has the highest value in it.
@@ -55,7 +67,7 @@ def take_page(
     found = found[: query.limit]
     if back:
         found.reverse()
-    cursors: JsonObject = {}
+    cursors: Cursors = {}
     if found and (anchor is not None if not back else has_more):
         cursors["previous"] = _write(getattr(found[0], column), order, "previous")
     if found and (has_more if not back else True):

@@ -4,7 +4,6 @@ from django.http import HttpResponse
 from ninja import Router
 
 from opencode_web.lib.errors import NotFound
-from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.access import (
     SessionAccess,
     access_permission,
@@ -19,7 +18,8 @@ from sessions.actions.saved_rules import revoke_rule
 from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
 from sessions.api.schemas import PermissionReply, QuestionReply
-from sessions.api.v2.place import placed
+from sessions.api.v2.place import Placed, Wrapped, placed
+from sessions.api.v2.session_answers import PermissionV2, QuestionV2, SavedPermission
 from sessions.api.v2.shapes import permission_to_v2, question_to_v2
 from sessions.models import PermissionRequest, QuestionRequest, SavedRule
 from teams.models import Role
@@ -28,7 +28,7 @@ router = Router(tags=["permission", "question"])
 
 
 @router.get("/api/permission/request", summary="Requests of a place that wait for an answer")
-def list_permissions(request: ApiRequest) -> JsonObject:
+def list_permissions(request: ApiRequest) -> Placed[list[PermissionV2]]:
     location = require_location(request)
     rows = PermissionRequest.objects.filter(
         session__project=location.project, status=PermissionRequest.Status.PENDING
@@ -37,14 +37,14 @@ def list_permissions(request: ApiRequest) -> JsonObject:
 
 
 @router.get("/api/permission/saved", summary="Answers that are kept for a project")
-def list_saved(request: ApiRequest, projectID: str = "") -> JsonObject:
+def list_saved(request: ApiRequest, projectID: str = "") -> Wrapped[list[SavedPermission]]:
     rows = SavedRule.objects.filter(project__in=visible_projects(request.auth))
     if projectID:
         rows = rows.filter(project=projectID)
-    data: list[JsonValue] = [
+    data: list[SavedPermission] = [
         {
             "id": str(row.pk),
-            "projectID": row.project_id,
+            "projectID": row.project_id or "",
             "action": row.permission,
             "resource": row.pattern,
         }
@@ -66,14 +66,14 @@ def remove_saved(request: ApiRequest, rule: str) -> HttpResponse:
 
 
 @router.get("/api/session/{session_id}/permission", summary="Requests of a session that wait")
-def list_of_session(request: ApiRequest, session_id: str) -> JsonObject:
+def list_of_session(request: ApiRequest, session_id: str) -> Wrapped[list[PermissionV2]]:
     session = access_session(request.auth, session_id).session
     rows = session.permissions.filter(status=PermissionRequest.Status.PENDING)
     return {"data": [permission_to_v2(row) for row in rows.order_by("created_at", "pk")]}
 
 
 @router.get("/api/session/{session_id}/permission/{request_id}", summary="One request")
-def get_permission(request: ApiRequest, session_id: str, request_id: str) -> JsonObject:
+def get_permission(request: ApiRequest, session_id: str, request_id: str) -> Wrapped[PermissionV2]:
     row, _ = _permission(request, session_id, request_id, need=Role.VIEWER)
     return {"data": permission_to_v2(row)}
 
@@ -101,7 +101,7 @@ def _permission(
 
 
 @router.get("/api/question/request", summary="Questions of a place that wait for an answer")
-def list_questions(request: ApiRequest) -> JsonObject:
+def list_questions(request: ApiRequest) -> Placed[list[QuestionV2]]:
     location = require_location(request)
     rows = QuestionRequest.objects.filter(
         session__project=location.project, status=QuestionRequest.Status.PENDING
@@ -110,7 +110,7 @@ def list_questions(request: ApiRequest) -> JsonObject:
 
 
 @router.get("/api/session/{session_id}/question", summary="Questions of a session that wait")
-def list_questions_of_session(request: ApiRequest, session_id: str) -> JsonObject:
+def list_questions_of_session(request: ApiRequest, session_id: str) -> Wrapped[list[QuestionV2]]:
     session = access_session(request.auth, session_id).session
     rows = session.questions.filter(status=QuestionRequest.Status.PENDING)
     return {"data": [question_to_v2(row) for row in rows.order_by("created_at", "pk")]}

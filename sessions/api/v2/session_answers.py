@@ -1,155 +1,133 @@
-"""What the routes of sessions of the second version answer, for `/doc`."""
+"""What the routes of sessions of the second version answer."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import Field
+from typing_extensions import TypeAliasType, TypedDict
 
-from opencode_web.lib.json import JsonValue
-from sessions.api.v2.catalog_answers import ModelName
-
-
-class _Shape(BaseModel):
-    model_config = ConfigDict(extra="allow")
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.shapes import Unchecked
+from sessions.stream.reverted import RevertV2
+from sessions.wire import PromptAgent, PromptFile
 
 
-_Text = str | SkipJsonSchema[None]
+class ModelName(TypedDict):
+    id: str
+    providerID: str
+    variant: NotRequired[str]
 
 
-class CacheTokensV2(_Shape):
+class CacheTokensV2(TypedDict):
     read: int
     write: int
 
 
-class TokensV2(_Shape):
+class TokensV2(TypedDict):
     input: int
     output: int
     reasoning: int
     cache: CacheTokensV2
 
 
-class SessionTimeV2(_Shape):
+class SessionTimeV2(TypedDict):
     """Units: milliseconds since 1970."""
 
     created: int
     updated: int
-    archived: int | SkipJsonSchema[None] = None
+    archived: NotRequired[int | None]
 
 
-class Folder(_Shape):
+class Folder(TypedDict):
     directory: str
 
 
-class RevertedFile(_Shape):
-    path: str
-    status: Literal["added", "modified", "deleted"]
-    additions: int
-    deletions: int
-    patch: str
-
-
-class RevertV2(_Shape):
-    messageID: str
-    partID: _Text = None
-    snapshot: _Text = None
-    diff: _Text = None
-    files: list[RevertedFile]
-
-
-class SessionV2(_Shape):
+class SessionV2(TypedDict):
     id: str
-    parentID: _Text = None
+    parentID: NotRequired[str | None]
     projectID: str
-    agent: _Text = None
-    model: ModelName | SkipJsonSchema[None] = None
+    agent: NotRequired[str | None]
+    model: NotRequired[Annotated[JsonObject, Unchecked(ModelName)] | None]
     title: str
     cost: float
-    tokens: TokensV2
+    tokens: Annotated[JsonObject, Unchecked(TokensV2)]
     time: SessionTimeV2
     location: Folder
-    subpath: _Text = None
-    revert: RevertV2 | SkipJsonSchema[None] = None
+    subpath: NotRequired[str | None]
+    revert: NotRequired[RevertV2 | None]
 
 
-class MessageTimeV2(_Shape):
+class MessageTimeV2(TypedDict):
     created: int
-    completed: int | SkipJsonSchema[None] = None
+    completed: NotRequired[int]
 
 
-class PromptFile(_Shape):
-    uri: str
-    mime: str
-    name: _Text = None
-
-
-class PromptAgent(_Shape):
-    name: str
-
-
-class UserMessageV2(_Shape):
+class UserMessageV2(TypedDict):
     id: str
     type: Literal["user"]
     time: MessageTimeV2
     text: str
-    files: list[PromptFile] | SkipJsonSchema[None] = None
-    agents: list[PromptAgent] | SkipJsonSchema[None] = None
+    files: NotRequired[list[PromptFile]]
+    agents: NotRequired[list[PromptAgent]]
 
 
-class TextV2(_Shape):
+class TextV2(TypedDict):
     type: Literal["text"]
     id: str
     text: str
 
 
-class ReasoningV2(_Shape):
+class ReasoningV2(TypedDict):
     type: Literal["reasoning"]
     id: str
     text: str
     time: MessageTimeV2
 
 
-class CallTime(_Shape):
+class CallTime(TypedDict):
     created: int
-    ran: int | SkipJsonSchema[None] = None
-    completed: int | SkipJsonSchema[None] = None
-    pruned: int | SkipJsonSchema[None] = None
+    ran: NotRequired[int]
+    completed: NotRequired[int]
+    pruned: NotRequired[int]
 
 
-class CallPending(_Shape):
+class CallPending(TypedDict):
     status: Literal["pending"]
     input: str
 
 
-class CallContent(_Shape):
+class CallContent(TypedDict):
     type: Literal["text"]
     text: str
 
 
-class CallRunning(_Shape):
-    status: Literal["running"]
-    input: dict[str, JsonValue]
-    structured: dict[str, JsonValue]
+class _Call(TypedDict):
+    input: JsonObject
+    structured: JsonObject
     content: list[CallContent]
 
 
-class CallCompleted(CallRunning):
-    status: Literal["completed"]  # type: ignore[assignment]  # another word in the same place
-    attachments: list[PromptFile] | SkipJsonSchema[None] = None
+class CallRunning(_Call):
+    status: Literal["running"]
 
 
-class Failure(_Shape):
+class CallCompleted(_Call):
+    status: Literal["completed"]
+    attachments: NotRequired[list[PromptFile]]
+
+
+class Failure(TypedDict):
     type: Literal["unknown"]
     message: str
 
 
-class CallFailed(CallRunning):
-    status: Literal["error"]  # type: ignore[assignment]  # as above
+class CallFailed(_Call):
+    status: Literal["error"]
     error: Failure
 
 
-class CallV2(_Shape):
+class CallV2(TypedDict):
     type: Literal["tool"]
     id: str
     name: str
@@ -157,20 +135,20 @@ class CallV2(_Shape):
     time: CallTime
 
 
-class AssistantMessageV2(_Shape):
+class AssistantMessageV2(TypedDict):
     id: str
     type: Literal["assistant"]
     time: MessageTimeV2
     agent: str
     model: ModelName
     content: list[Annotated[TextV2 | ReasoningV2 | CallV2, Field(discriminator="type")]]
-    finish: _Text = None
-    cost: float | SkipJsonSchema[None] = None
-    tokens: TokensV2 | SkipJsonSchema[None] = None
-    error: Failure | SkipJsonSchema[None] = None
+    finish: NotRequired[str]
+    cost: NotRequired[float]
+    tokens: NotRequired[TokensV2]
+    error: NotRequired[Failure]
 
 
-class CompactionV2(_Shape):
+class CompactionV2(TypedDict):
     id: str
     type: Literal["compaction"]
     time: MessageTimeV2
@@ -179,70 +157,71 @@ class CompactionV2(_Shape):
     recent: str
 
 
-class MessageV2(
-    RootModel[
-        Annotated[UserMessageV2 | AssistantMessageV2 | CompactionV2, Field(discriminator="type")]
-    ]
-):
-    """One of three, told apart by `type`."""
+MessageV2 = TypeAliasType(
+    "MessageV2",
+    Annotated[
+        UserMessageV2 | AssistantMessageV2 | CompactionV2,
+        Field(discriminator="type", description="One of three, told apart by `type`."),
+    ],
+)
 
 
-class DurableAt(_Shape):
+class DurableAt(TypedDict):
     aggregateID: str
     seq: int
     version: int
 
 
-class DurableEvent(_Shape):
+class DurableEvent(TypedDict):
     id: str
     type: str
     durable: DurableAt
-    data: dict[str, JsonValue]
+    data: JsonObject
 
 
-class History(_Shape):
-    data: list[DurableEvent]
+class History(TypedDict):
+    data: list[Annotated[JsonObject, Unchecked(DurableEvent)]]
     hasMore: bool
     last: int
 
 
-class CallSource(_Shape):
+class CallSource(TypedDict):
     type: Literal["tool"]
     messageID: str
     callID: str
 
 
-class PermissionV2(_Shape):
+class PermissionV2(TypedDict):
     id: str
     sessionID: str
     action: str
     resources: list[str]
     save: list[str]
-    metadata: dict[str, JsonValue]
+    metadata: JsonObject
     source: CallSource
 
 
-class SavedPermission(_Shape):
+class SavedPermission(TypedDict):
     id: str
     projectID: str
     action: str
     resource: str
 
 
-class OptionV2(_Shape):
+class OptionV2(TypedDict):
     label: str
     description: str
 
 
-class AskedV2(_Shape):
+class AskedV2(TypedDict):
     question: str
     header: str
     options: list[OptionV2]
-    multiple: bool | SkipJsonSchema[None] = None
-    custom: bool | SkipJsonSchema[None] = None
+    multiple: NotRequired[bool]
+    custom: NotRequired[bool]
 
 
-class QuestionV2(_Shape):
+class QuestionV2(TypedDict):
     id: str
     sessionID: str
-    questions: list[AskedV2]
+    questions: list[Annotated[JsonObject, Unchecked(AskedV2)]]

@@ -22,11 +22,13 @@ from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.location import below, require_location, sessions_in_scope
 from sessions.api.restore import put_back
 from sessions.api.schemas import SessionModel
-from sessions.api.v2.page import PageQuery, take_page
+from sessions.api.v2.page import Paged, PageQuery, take_page
+from sessions.api.v2.place import Wrapped
+from sessions.api.v2.session_answers import SessionV2
 from sessions.api.v2.shapes import session_to_v2
 from sessions.events.live import session_group
 from sessions.models import State
-from sessions.stream.reverted import revert_to_v2
+from sessions.stream.reverted import RevertV2, revert_to_v2
 from sessions.stream.rights import watch_rights
 from sessions.stream.turns import wait_until
 from teams.auth import Principal
@@ -83,7 +85,9 @@ class RevertStage(Schema):
 
 
 @router.get("/api/session", summary="Sessions, the latest first, in pages")
-def list_sessions(request: ApiRequest, query: Annotated[SessionsQuery, Query()]) -> JsonObject:
+def list_sessions(
+    request: ApiRequest, query: Annotated[SessionsQuery, Query()]
+) -> Paged[list[SessionV2]]:
     rows = sessions_in_scope(request).filter(below(query.subpath))
     if query.search:
         rows = rows.filter(title__icontains=query.search)
@@ -93,7 +97,7 @@ def list_sessions(request: ApiRequest, query: Annotated[SessionsQuery, Query()])
 
 
 @router.post("/api/session", summary="Create a session")
-def post_session(request: ApiRequest, body: SessionStart | None = None) -> JsonObject:
+def post_session(request: ApiRequest, body: SessionStart | None = None) -> Wrapped[SessionV2]:
     body = body or SessionStart()
     if body.id is not None:
         known = visible_sessions(request.auth).filter(pk=body.id).first()
@@ -112,14 +116,14 @@ def post_session(request: ApiRequest, body: SessionStart | None = None) -> JsonO
 
 
 @router.get("/api/session/active", summary="Sessions that are not idle, by their ids")
-def list_active(request: ApiRequest) -> JsonObject:
+def list_active(request: ApiRequest) -> Wrapped[JsonObject]:
     rows = visible_sessions(request.auth).exclude(state=State.IDLE)
     active: dict[str, JsonValue] = {row.pk: {"type": "running"} for row in rows}
     return {"data": active}
 
 
 @router.get("/api/session/{session_id}", summary="One session")
-def get_session(request: ApiRequest, session_id: str) -> JsonObject:
+def get_session(request: ApiRequest, session_id: str) -> Wrapped[SessionV2]:
     return {"data": session_to_v2(access_session(request.auth, session_id).session)}
 
 
@@ -183,7 +187,9 @@ async def wait(
     auth=AsyncTokenOrCookie(),
     summary="Roll back to before a message, until that is cleared or committed",
 )
-async def stage_revert(request: ApiRequest, session_id: str, body: RevertStage) -> JsonObject:
+async def stage_revert(
+    request: ApiRequest, session_id: str, body: RevertStage
+) -> Wrapped[RevertV2]:
     act = partial(revert_session, message_id=body.messageID, files=body.files)
     await put_back(request.auth, session_id, act)
     session = (await in_db(access_session, request.auth, session_id)).session

@@ -5,28 +5,39 @@ from __future__ import annotations
 from collections.abc import Set
 
 from opencode_web.lib.json import JsonObject, JsonValue, list_of, object_of, text_of
+from opencode_web.lib.shapes import drop_none
+from sessions.api.v2.session_answers import PermissionV2, QuestionV2, SessionTimeV2, SessionV2
 from sessions.models import PermissionRequest, QuestionRequest, Session
 from sessions.stream.reverted import revert_to_v2
-from sessions.wire import question_to_wire, session_to_wire, with_deadline
+from sessions.wire import MessageWire, question_to_wire, session_to_wire, with_deadline
 
 
-def session_to_v2(session: Session) -> JsonObject:
+def session_to_v2(session: Session) -> SessionV2:
     """Returns: `SessionV2Info`."""
     wire = session_to_wire(session)
-    kept = ("id", "parentID", "projectID", "agent", "model", "cost", "tokens", "title")
-    revert: JsonObject = {"revert": revert_to_v2(session.revert)} if session.revert else {}
-    return {
-        **{key: wire[key] for key in kept if key in wire},
-        **revert,
-        "time": {
-            key: value for key, value in object_of(wire, "time").items() if key != "compacting"
-        },
-        "location": {"directory": session.directory},
-        **({"subpath": session.path} if session.path else {}),
+    times: SessionTimeV2 = {
+        "created": wire["time"]["created"],
+        "updated": wire["time"]["updated"],
+        "archived": wire["time"].get("archived"),
     }
+    shown: SessionV2 = {
+        "id": session.pk,
+        "parentID": wire.get("parentID"),
+        "projectID": wire["projectID"],
+        "agent": wire.get("agent"),
+        "model": wire.get("model"),
+        "cost": wire["cost"],
+        "tokens": wire["tokens"],
+        "title": wire["title"],
+        "revert": revert_to_v2(session.revert) if session.revert else None,
+        "time": drop_none(times),
+        "location": {"directory": session.directory},
+        "subpath": session.path or None,
+    }
+    return drop_none(shown)
 
 
-def permission_to_v2(request: PermissionRequest) -> JsonObject:
+def permission_to_v2(request: PermissionRequest) -> PermissionV2:
     """Returns: `PermissionV2Request`."""
     return {
         "id": request.pk,
@@ -39,20 +50,19 @@ def permission_to_v2(request: PermissionRequest) -> JsonObject:
     }
 
 
-def question_to_v2(request: QuestionRequest) -> JsonObject:
+def question_to_v2(request: QuestionRequest) -> QuestionV2:
     """Returns: `QuestionV2Request`."""
     return question_to_wire(request)
 
 
-def message_to_v2(wire: JsonObject, autos: Set[str] = frozenset()) -> JsonObject | None:
+def message_to_v2(wire: MessageWire, autos: Set[str] = frozenset()) -> JsonObject | None:
     """Convert a message of the first version, `{info, parts}`.
 
     `autos` are the ids of the messages with which the server itself asked for a summary.
 
     Returns: `SessionMessage`; None for one that asks for a summary: the summary stands for both.
     """
-    info = object_of(wire, "info")
-    parts = [part for part in list_of(wire, "parts") if isinstance(part, dict)]
+    info, parts = wire["info"], wire["parts"]
     if info["role"] == "assistant":
         return _summary(info, parts, autos) if info.get("summary") is True else _answer(info, parts)
     if any(part["type"] == "compaction" for part in parts):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NotRequired
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
+from typing_extensions import TypedDict
 
-from opencode_web.lib.json import JsonObject
 from sessions.actions.sessions import is_default_title
 from sessions.checkouts.rescue import rescue_ref
 from sessions.models import Checkout, Session
@@ -110,9 +111,42 @@ def build_checkout(session: Session, checkout: Checkout) -> CheckoutView:
     )
 
 
-def checkout_to_wire(checkout: Checkout) -> JsonObject:
+class WorktreeBase(TypedDict):
+    branch: str
+    commit: str
+
+
+class WorktreeResult(TypedDict):
+    ok: bool
+    message: str
+
+
+class RescuedCommit(TypedDict):
+    ref: str
+    commit: str
+
+
+class Worktree(TypedDict):
+    name: str
+    branch: str
+    directory: str
+    sessionID: str | None
+    base: WorktreeBase
+    state: str
+    detail: str
+    job: str
+    """What is being done with it; empty when nothing is."""
+    result: WorktreeResult
+    ahead: int
+    behind: int
+    dirty: int
+    lookedAt: NotRequired[int]
+    rescue: NotRequired[RescuedCommit]
+
+
+def checkout_to_wire(checkout: Checkout) -> Worktree:
     """Returns: a worktree, a shape of our own beside `Worktree` {name, branch, directory}."""
-    wire: JsonObject = {
+    wire: Worktree = {
         "name": checkout.branch,
         "branch": checkout.branch,
         "directory": checkout.folder,

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.shapes import as_json
 from sessions.models import Message, Part, Session
 from sessions.secrets import project_redactor
 from sessions.wire import message_to_wire, session_to_wire
@@ -23,7 +24,7 @@ _CHUNK = 200
 async def export_pieces(session: Session) -> AsyncIterator[str]:
     """The pieces of the document, of a session with its project loaded."""
     redactor = await in_db(project_redactor, session.project_id)
-    info = redactor.json(session_to_wire(session), keys=False)
+    info = redactor.json(as_json(session_to_wire(session)), keys=False)
     yield f'{{"info":{_to_text(info)},"messages":['
     last, comma = 0, ""
     while rows := await in_db(_read_chunk, session, last):
@@ -41,7 +42,10 @@ def _read_chunk(session: Session, after: int) -> list[tuple[int, JsonObject]]:
     parts: dict[str, list[Part]] = defaultdict(list)
     for part in Part.objects.filter(message__in=messages).order_by("seq", "pk"):
         parts[part.message_id].append(part)
-    return [(row.seq, {**message_to_wire(row, parts[row.pk]), **_author(row)}) for row in messages]
+    return [
+        (row.seq, {**as_json(message_to_wire(row, parts[row.pk])), **_author(row)})
+        for row in messages
+    ]
 
 
 def _author(message: Message) -> JsonObject:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject
 from sessions.commands.marks import is_typed
 from sessions.events.parts import ToolPart
@@ -23,11 +22,6 @@ from teams.audit import AuditAction, record
 from tools.base import PermissionDenied, PermissionRejected
 from tools.context import PermissionAsk, Suspended
 from tools.permissions.rules import ASKS, Action, Subject, judge, source_of
-
-_SESSION = CompiledQuery(
-    lambda session_id: Session.objects.select_related("project__team").filter(pk=session_id), str
-)
-
 
 # Of an ask that is denied, in what the model is told.
 _SHOWN_PATTERNS = 10
@@ -54,7 +48,8 @@ def decide(
 
     Raises: SessionGone; LeaseLost.
     """
-    session = _SESSION.first(lease.session_id)
+    rows = Session.objects.select_related("project__team")
+    session = rows.filter(pk=lease.session_id).first()
     if session is None:
         raise SessionGone(lease.session_id)
     # Not those of the step: a rule that was added since must hold for a call that is still to run.

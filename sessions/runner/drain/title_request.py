@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from opencode_web.lib.compiled import CompiledQuery, CompiledUpdate
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.marks import defuse
@@ -50,23 +49,6 @@ MAX_OUTPUT_TOKENS = 2_000
 MAX_TITLE_CHARS = 100
 _FRAMES = ("prompt",)
 _THINKING = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
-
-_CLAIM = CompiledUpdate(
-    lambda session_id: Run.objects.filter(session=session_id, title_due=True),
-    lambda session_id: {"title_due": False},
-    str,
-)
-_SESSION = CompiledQuery(
-    lambda session_id: Session.objects.filter(pk=session_id).select_related("project__team"), str
-)
-_FIRST_INPUT = CompiledQuery(
-    lambda session_id: (
-        SessionInput.objects.filter(session=session_id, status=SessionInput.Status.PROMOTED)
-        .select_related("author")
-        .order_by("admitted_seq")[:1]
-    ),
-    str,
-)
 
 
 @dataclass(frozen=True)
@@ -118,10 +100,11 @@ def _take(session_id: str) -> _Task | None:
 
     Raises: AppError when the model cannot be used or paid for; then a later turn asks again.
     """
-    if not _CLAIM.write(session_id):
+    if not Run.objects.filter(session=session_id, title_due=True).update(title_due=False):
         return None
-    session, first = _SESSION.first(session_id), _FIRST_INPUT.first(session_id)
-    if session is None or first is None or session.title != title_from(first):
+    session = _session(session_id)
+    first = _first_prompt(session)
+    if first is None or session.title != title_from(first):
         return None
     config = session_config(session)
     agent = load_agents(config).get("title")
@@ -133,10 +116,18 @@ def _take(session_id: str) -> _Task | None:
 @transaction.atomic
 def _go_on(session_id: str, task: _Task) -> _Task | None:
     """Build the request for the next model. Raises: AppError when there is no further one."""
-    session = Session.objects.select_related("project__team").get(pk=session_id)
-    prompts = session.inputs.filter(status=SessionInput.Status.PROMOTED).order_by("admitted_seq")
-    agent, first = load_agents(session_config(session)).get("title"), prompts.first()
+    session = _session(session_id)
+    agent, first = load_agents(session_config(session)).get("title"), _first_prompt(session)
     return _task(session, first, agent, task.rest) if agent and first else None
+
+
+def _session(session_id: str) -> Session:
+    return Session.objects.select_related("project__team").get(pk=session_id)
+
+
+def _first_prompt(session: Session) -> SessionInput | None:
+    prompts = session.inputs.filter(status=SessionInput.Status.PROMOTED).select_related("author")
+    return prompts.order_by("admitted_seq").first()
 
 
 def _task(

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from opencode_web.lib.compiled import CompiledQuery
-from opencode_web.lib.crypto import matches
+from opencode_web.lib.crypto import fingerprint, is_same, matches
 from opencode_web.lib.errors import Forbidden, Unauthorized
 from teams.access import teams_of
 from teams.actions.attempts import Kind, count_attempt
 from teams.actions.tokens import PREFIX_LENGTH, SECRET_PREFIX, touch_token
 from teams.browser import BrowserSession
+from teams.former_keys import former_fingerprints
 from teams.models import ApiToken, Membership, Role, Scope, Team, User
 
 ALL_SCOPES = frozenset(Scope)
@@ -156,6 +157,15 @@ def _find_token(secret: str) -> ApiToken | None:
     if not secret.startswith(SECRET_PREFIX):
         return None
     found = _CANDIDATES.all(secret[:PREFIX_LENGTH])
-    candidates = (token for token in found if not token.is_expired)
+    candidates = [token for token in found if not token.is_expired]
     # The row is found by what is visible anyway; what is secret is compared in constant time.
-    return next((token for token in candidates if matches(secret, token.digest)), None)
+    for token in candidates:
+        if matches(secret, token.digest):
+            return token
+    former = former_fingerprints(secret) if candidates else []
+    for token in candidates:
+        if any(is_same(token.digest, known) for known in former):
+            # From now on it is found at once.
+            ApiToken.objects.filter(pk=token.pk).update(digest=fingerprint(secret))
+            return token
+    return None

@@ -18,6 +18,7 @@ from django.db import Error
 from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
 from opencode_web.lib.reasons import Cause
+from opencode_web.lib.removals import removing
 from sessions.checkouts import operations, rescued_branches
 from sessions.checkouts.create import make_checkout
 from sessions.checkouts.merge import finish_move, merge
@@ -58,6 +59,8 @@ logger = logging.getLogger(__name__)
 _TERMINALS_S = 10.0
 
 Job = Checkout.Job
+# After these, files that rows have named until then are gone.
+_REMOVING = frozenset({Job.DROP, Job.DISCARD})
 State = Checkout.State
 
 
@@ -79,6 +82,14 @@ async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
     first = await in_db(find_checkout, checkout_id)
     if first is None or not first.job:
         return
+    with removing() as may_remove:
+        # While a backup is made, `wake_checkouts` rings for it again.
+        if may_remove or first.job not in _REMOVING:
+            await _run_alone(first, sealed_credential)
+
+
+async def _run_alone(first: Checkout, sealed_credential: str) -> None:
+    checkout_id = first.pk
     async with locked(_home_of(first), "checkout"):
         # Again: whoever had the lock before may have done it.
         checkout = await in_db(find_checkout, checkout_id)

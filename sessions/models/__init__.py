@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sessions.models.backup import Backup
 from sessions.models.checkout import Checkout
 from sessions.models.compaction import Compaction
 from sessions.models.compared import ComparedSession
@@ -41,6 +42,7 @@ from sessions.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "AdminsAsked",
+    "Backup",
     "Checkout",
     "Compaction",
     "ComparedSession",

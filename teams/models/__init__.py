@@ -6,6 +6,7 @@ from teams.models.address import AllowedAddress
 from teams.models.audit import AuditEntry
 from teams.models.budget import Budget, BudgetNotice, Reservation
 from teams.models.failed_attempt import FailedAttempt
+from teams.models.former_key import FormerKey
 from teams.models.idempotency import IdempotencyKey
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
@@ -25,6 +26,7 @@ __all__ = [
     "BudgetNotice",
     "Density",
     "FailedAttempt",
+    "FormerKey",
     "IdempotencyKey",
     "Invite",
     "Membership",

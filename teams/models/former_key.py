@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from opencode_web.lib.fields import EncryptedTextField
+
+
+class FormerKey(models.Model):
+    """What finds tokens, invitations and links that were made under a SECRET_KEY before this one.
+
+    Only `manage.py rotate_keys` writes it. It opens nothing that was encrypted.
+    """
+
+    # Tells the key from others without giving it away.
+    name = models.CharField(primary_key=True, max_length=16)
+    sealed = EncryptedTextField()
+    rotated_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.name

@@ -14,8 +14,7 @@ from teams.access import teams_of
 from teams.actions.attempts import Kind, count_attempt
 from teams.actions.tokens import PREFIX_LENGTH, SECRET_PREFIX, touch_token
 from teams.browser import BrowserSession
-from teams.former_keys import former_fingerprints
-from teams.models import ApiToken, Membership, Role, Scope, Team, User
+from teams.models import ApiToken, FormerKey, Membership, Role, Scope, Team, User
 
 ALL_SCOPES = frozenset(Scope)
 
@@ -162,7 +161,7 @@ def _find_token(secret: str) -> ApiToken | None:
     for token in candidates:
         if matches(secret, token.digest):
             return token
-    former = former_fingerprints(secret) if candidates else []
+    former = FormerKey.objects.fingerprints(secret) if candidates else []
     for token in candidates:
         if any(is_same(token.digest, known) for known in former):
             # From now on it is found at once.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from opencode_web.lib.crypto import fingerprint, fingerprints, is_same
 from opencode_web.lib.ids import is_id
 from opencode_web.lib.public_url import base_url
-from teams.former_keys import former_fingerprints
+from teams.models import FormerKey
 
 _PREFIX = "shr"
 # An id without its prefix, then 160 bits in hexadecimal.
@@ -27,7 +27,7 @@ def share_id_of(token: str) -> str | None:
     share_id, mark = f"{_PREFIX}_{token[:_ID_CHARS]}", token[_ID_CHARS:]
     if not token.isascii() or len(mark) != _MARK_CHARS or not is_id(share_id, _PREFIX):
         return None
-    for known in (fingerprints, former_fingerprints):
+    for known in (fingerprints, FormerKey.objects.fingerprints):
         if any(is_same(one[:_MARK_CHARS], mark) for one in known(_named(share_id))):
             return share_id
     return None

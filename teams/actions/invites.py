@@ -15,8 +15,7 @@ from teams.access import TeamAccess, has_role
 from teams.actions.members import add_member
 from teams.actions.users import create_user
 from teams.audit import AuditAction, record
-from teams.former_keys import former_fingerprints
-from teams.models import Invite, Membership, Role, User
+from teams.models import FormerKey, Invite, Membership, Role, User
 
 DEFAULT_LIFETIME = timedelta(days=7)
 MAX_LIFETIME = timedelta(days=30)
@@ -94,7 +93,7 @@ def find_invite(secret: str) -> Invite:
     rows = Invite.objects.open().select_related("team", "created_by")
     invite = rows.filter(digest__in=fingerprints(secret)).first()
     if invite is None:
-        invite = rows.filter(digest__in=former_fingerprints(secret)).first()
+        invite = rows.filter(digest__in=FormerKey.objects.fingerprints(secret)).first()
     if invite is None:
         raise InviteUnusable
     return invite

@@ -187,7 +187,7 @@ STOPS = [
     Stop("ops", "/ops/"),
     *(
         Stop(f"ops-{page}", f"/ops/{page}")
-        for page in ("workers", "turns", "queues", "events", "health", "audit")
+        for page in ("workers", "turns", "queues", "events", "health", "backups", "audit")
     ),
     Stop("ops-models", "/ops/models/"),
     Stop("ops-choose", "/ops/models/new"),

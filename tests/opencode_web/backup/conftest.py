@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection, connections
 from pytest_django import Settings
 
@@ -41,8 +41,6 @@ Command = Callable[..., str]
 
 @pytest.fixture
 def command() -> Command:
-    """Runs a command as a process of its own does: with connections of its own."""
-
     def call(*arguments: object, **options: object) -> str:
         out = io.StringIO()
         call_command(*map(str, arguments), stdout=out, stderr=out, **options)
@@ -54,6 +52,12 @@ def command() -> Command:
         return asyncio.run(asyncio.to_thread(_closing, call, *arguments, **options))
 
     return in_thread
+
+
+def refused(command: Command, *arguments: object, **options: object) -> str:
+    with pytest.raises(CommandError) as caught:
+        command(*arguments, **options)
+    return str(caught.value)
 
 
 def _closing(call: Command, *arguments: object, **options: object) -> str:
@@ -77,8 +81,6 @@ def lose_database() -> None:
 
 
 class Meanwhile(Thread):
-    """Does something again and again until it is told to end."""
-
     def __init__(self, work: Callable[[], object]) -> None:
         super().__init__(daemon=True)
         self.work = work

@@ -17,7 +17,7 @@ from sessions.actions.checkouts import Plan
 from sessions.actions.revert import revert_session
 from sessions.models import Backup, Event, Project, ProjectSecret, SavedRule, Session
 from teams.models import User
-from tests.opencode_web.backup.conftest import Command, Meanwhile, lose_database
+from tests.opencode_web.backup.conftest import Command, Meanwhile, lose_database, refused
 from tests.sessions.checkouts.conftest import run
 from tests.sessions.factories import make_session, prompt, script, session_access
 from tests.sessions.projection import assert_log_equals_rows
@@ -97,13 +97,19 @@ def test_everything_is_there_again_and_goes_on(
     assert "is intact" in command("backup", tmp_path / "backup", verify=True)
     row = Backup.objects.get()
     assert (row.events, row.problem, bool(row.verified_at)) == (manifest.events, "", True)
-    later = Event.objects.count() - manifest.events
     assert manifest.encrypted
 
+    (settings.WORKTREES_DIR / "later").touch()
+    assert "Pass --force" in refused(command, "restore", tmp_path / "backup")
+    assert (settings.WORKTREES_DIR / "later").exists()
     lose_database()
     shutil.rmtree(settings.DATA_DIR)
+    settings.BACKUP_PASSPHRASE = ""
+    assert "is encrypted" in refused(command, "restore", tmp_path / "backup")
+    settings.BACKUP_PASSPHRASE = "incorrect horse battery"
+    assert "is not the one" in refused(command, "restore", tmp_path / "backup")
+    settings.BACKUP_PASSPHRASE = "correct horse battery"
     command("restore", tmp_path / "backup")
-    assert later >= 0
     assert Event.objects.count() == manifest.events
     assert not Backup.objects.exists()
     for one in Session.objects.all():

@@ -51,7 +51,8 @@ class Writer:
     def file(self, name: str) -> Iterator[IO[bytes]]:
         """Yields: where to write the content of a file, which counts once the block has ended."""
         whole = f"{name}.gz.age" if self.recipient else f"{name}.gz"
-        with (self.folder / whole).open("xb") as raw:
+        fd = os.open(self.folder / whole, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(fd, "wb") as raw:
             hashed = _Hashed(raw)
             with ExitStack() as stack:
                 target = cast("IO[bytes]", hashed)

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from contextlib import nullcontext
 from pathlib import Path
 
 from django.db import Error
@@ -82,9 +83,9 @@ async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
     first = await in_db(find_checkout, checkout_id)
     if first is None or not first.job:
         return
-    with removing() as may_remove:
-        # While a backup is made, `wake_checkouts` rings for it again.
-        if may_remove or first.job not in _REMOVING:
+    # While a backup is made nothing is removed, and `wake_checkouts` rings again.
+    with removing() if first.job in _REMOVING else nullcontext(True) as may_run:
+        if may_run:
             await _run_alone(first, sealed_credential)
 
 

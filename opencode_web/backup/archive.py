@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, cast
 
+from opencode_web.backup.errors import BackupError
 from opencode_web.backup.layout import DATA, Root
 
 # Of folders in folders. Nobody works deeper, and every one of them is an open file.
@@ -49,7 +50,8 @@ class Archive:
 
     def write(self) -> None:
         """Write everything that belongs into a backup."""
-        with tarfile.open(fileobj=self.target, mode="w|", format=tarfile.GNU_FORMAT) as tar:
+        target = cast("IO[bytes]", _Target(self.target))
+        with tarfile.open(fileobj=target, mode="w|", format=tarfile.GNU_FORMAT) as tar:
             self._tar = tar
             if not self.root.path.is_dir():
                 return
@@ -150,6 +152,19 @@ class Archive:
             self.unreadable += 1
 
 
+class _Target:
+    """Tells what fails in writing the archive from what fails in reading a file."""
+
+    def __init__(self, target: IO[bytes]) -> None:
+        self._target = target
+
+    def write(self, data: bytes) -> int:
+        try:
+            return self._target.write(data)
+        except OSError as exc:
+            raise BackupError(f"The backup cannot be written ({exc.strerror}).") from exc
+
+
 class _Exact:
     """Reads as many bytes as were announced, whatever becomes of the file."""
 
@@ -158,7 +173,10 @@ class _Exact:
         self.is_padded = False
 
     def read(self, size: int) -> bytes:
-        data = self._file.read(size)
+        try:
+            data = self._file.read(size)
+        except OSError:
+            data = b""
         if len(data) < size:
             self.is_padded = True
         return data.ljust(size, b"\0")

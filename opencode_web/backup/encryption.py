@@ -62,8 +62,11 @@ def encrypting(target: IO[bytes], recipient: Recipient) -> Iterator[IO[bytes]]:
     read_fd, write_fd = os.pipe()
 
     def work() -> None:
-        with os.fdopen(read_fd, "rb") as source:
-            pyrage.encrypt_io(source, target, [recipient])
+        try:
+            with os.fdopen(read_fd, "rb") as source:
+                pyrage.encrypt_io(source, target, [recipient])
+        except (pyrage.EncryptError, OSError) as exc:
+            raise BackupError(f"The backup cannot be written ({exc}).") from exc
 
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(work)
@@ -98,7 +101,7 @@ def _told(done: Future[None]) -> Iterator[None]:
     """Raise what ended the thread in place of the broken pipe that it left."""
     try:
         yield
-    except BrokenPipeError:
+    except (BrokenPipeError, BackupError):
         done.result()
         raise
     done.result()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from pathlib import Path
@@ -166,6 +167,24 @@ def test_an_installation_that_is_in_use_is_left_alone(
     team.refresh_from_db()
     assert team.name == "Acme"
     assert not (Path(project.directory) / "later").exists()
+
+
+def test_a_full_disk_leaves_no_backup_that_counts(
+    project: Project, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: object, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for passphrase in ("", "correct horse battery"):
+        (tmp_path / "passphrase").write_text(passphrase)
+        folder = tmp_path / f"backup{len(passphrase)}"
+        with monkeypatch.context() as patched:
+            patched.setattr("opencode_web.backup.files._Hashed.write", full)
+            patched.setattr("opencode_web.backup.create.dump_database", lambda _: None)
+            given = {"passphrase_file": tmp_path / "passphrase"} if passphrase else {}
+            assert "cannot be written" in refused(command, "backup", folder, **given)
+        assert not (folder / "manifest.json").exists()
+        assert not Backup.objects.exists()
 
 
 def test_a_short_passphrase_is_no_protection(command: Command, tmp_path: Path) -> None:

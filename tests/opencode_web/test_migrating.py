@@ -10,13 +10,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
 from opencode_web.lib.db import close_pool
-from sessions.actions.rebuild import rebuild_session
-from sessions.events.replay import read_rows
+from sessions.events.replay import read_rows, rebuild
 from sessions.models import Event, Session
 from teams.models import Role
 from tests.factories import add_member, make_team, make_user
@@ -113,7 +112,8 @@ def test_what_the_logs_say_survives_going_back_and_forth(
     migrate(RELEASED[FIRST])
     migrate(heads())
     assert list(Event.objects.order_by("id").values()) == events
-    rebuild_session(session.pk, write=True)
+    with transaction.atomic():
+        rebuild(session.pk)
     assert read_rows(session.pk) == rows
 
 

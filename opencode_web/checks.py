@@ -16,6 +16,7 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, register, run_checks
 
 from opencode_web.lib.outbound_policy import places_of_settings
+from opencode_web.preflight import RESTORING
 from tools.sandbox.hosts import Reach, parse_patterns
 
 TAG = "opencode_web"
@@ -308,6 +309,18 @@ def _check_config_env() -> list[CheckMessage]:
     return messages
 
 
+def _check_restore() -> list[CheckMessage]:
+    if not (settings.DATA_DIR / RESTORING).exists():
+        return []
+    return [
+        Error(
+            "A restore was cut short, so files and database may not belong together.",
+            hint="Run `manage.py restore` with --force again, until it ends without an error.",
+            id="opencode_web.E018",
+        )
+    ]
+
+
 _CHECKS = (
     _check_secret,
     _check_debug,
@@ -325,6 +338,7 @@ _CHECKS = (
     _check_team_creation,
     _check_private_addresses,
     _check_config_env,
+    _check_restore,
 )
 
 

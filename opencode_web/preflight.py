@@ -14,6 +14,8 @@ from pathlib import Path
 from django.conf import settings
 
 MIN_GIT = (2, 30)
+# In the data folder while a restore replaces things. It stays when that was cut short.
+RESTORING = "restore-unfinished"
 
 
 class StartError(Exception):

@@ -100,6 +100,10 @@ def _secret_key() -> str:
 
 SECRET_KEY = _secret_key()
 SECRET_KEY_FALLBACKS = env_list("SECRET_KEY_FALLBACKS")
+# Encrypts backups, for the commands that make, check and restore them.
+BACKUP_PASSPHRASE = env_secret("BACKUP_PASSPHRASE")
+# Hours after which the operator console warns that the newest backup is old; 0 for never.
+BACKUP_MAX_AGE_H = env_int("BACKUP_MAX_AGE_H", 0)
 # The address people use, for links in invitations; without it the address of the request is used.
 PUBLIC_URL = env("PUBLIC_URL").rstrip("/")
 HTTPS = PUBLIC_URL.startswith("https://")

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from opencode_web.lib.fields import EncryptedTextField
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from providers.kinds import ProviderKind
@@ -162,7 +163,7 @@ class Credential(Circuit):
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.KEY)
     # What people call it where a provider has several; not unique.
     label = models.CharField(max_length=100, blank=True)
-    secret = models.TextField()
+    secret = EncryptedTextField()
     last4 = models.CharField(max_length=4, blank=True)
     # Of a sign-in: whose it is, as the provider says; never a secret.
     account = models.CharField(max_length=200, blank=True)
@@ -250,8 +251,8 @@ class SignInAttempt(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
     )
     method = models.CharField(max_length=40)
-    # JSON of the flow, encrypted: it holds what proves later that it was begun here.
-    state = models.TextField()
+    # JSON of the flow: it holds what proves later that it was begun here.
+    state = EncryptedTextField()
     url = models.CharField(max_length=4_000)
     user_code = models.CharField(max_length=40, blank=True)
     # Where the provider sends the browser back to; empty for a flow that is asked for its end.

@@ -6,6 +6,7 @@ from celery import shared_task
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.loop import submit
+from opencode_web.lib.removals import removing
 from sessions.actions.deliveries import prune_deliveries
 from sessions.actions.drafts import prune_drafts
 from sessions.actions.previews import forget_idle_previews
@@ -80,8 +81,11 @@ def settle() -> None:
 @shared_task(name="sessions.remove_project_files")
 def remove_project_files(project_id: str, directory: str = "") -> None:
     """Remove the worktrees that the server made for a project that is gone."""
-    submit(remove_checkouts(project_id, directory)).result()
-    remove_managed(project_id)
+    # While a backup is made nothing is; the sweep removes what is left.
+    with removing() as may_remove:
+        if may_remove:
+            submit(remove_checkouts(project_id, directory)).result()
+            remove_managed(project_id)
 
 
 @shared_task(name="sessions.wake_preparing")
@@ -94,7 +98,9 @@ def wake_preparing() -> None:
 @shared_task(name="sessions.sweep_files")
 def sweep_files() -> None:
     """Remove the files on this host whose session or project is gone."""
-    sweep.sweep_files()
+    with removing() as may_remove:
+        if may_remove:
+            sweep.sweep_files()
 
 
 @shared_task(name="sessions.sweep_hosts")
@@ -107,7 +113,9 @@ def sweep_hosts() -> None:
 @shared_task(name="sessions.prune_snapshots")
 def prune() -> None:
     """Have git pack the snapshots on this host, and forget those that nobody can go back to."""
-    submit(prune_snapshots()).result()
+    with removing() as may_remove:
+        if may_remove:
+            submit(prune_snapshots()).result()
 
 
 @shared_task(name="sessions.prune_hosts")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from opencode_web.lib.compiled import CompiledQuery
-from opencode_web.lib.crypto import matches
+from opencode_web.lib.crypto import fingerprint, is_same, matches
 from opencode_web.lib.errors import Forbidden, Unauthorized
 from opencode_web.lib.text import clean_text
 from teams.access import teams_of
@@ -16,7 +16,7 @@ from teams.actions.attempts import Kind, count_attempt
 from teams.actions.tokens import PREFIX_LENGTH, SECRET_PREFIX, touch_token
 from teams.audit import AuditAction, record
 from teams.browser import BrowserSession
-from teams.models import ApiToken, Membership, Role, Scope, SignIn, Team, User
+from teams.models import ApiToken, FormerKey, Membership, Role, Scope, SignIn, Team, User
 from teams.policy import meets_policy, require_policy, unmet_teams
 
 ALL_SCOPES = frozenset(Scope)
@@ -174,6 +174,15 @@ def _find_token(secret: str) -> ApiToken | None:
     if not secret.startswith(SECRET_PREFIX):
         return None
     found = _CANDIDATES.all(secret[:PREFIX_LENGTH])
-    candidates = (token for token in found if not token.is_expired)
+    candidates = [token for token in found if not token.is_expired]
     # The row is found by what is visible anyway; what is secret is compared in constant time.
-    return next((token for token in candidates if matches(secret, token.digest)), None)
+    for token in candidates:
+        if matches(secret, token.digest):
+            return token
+    former = FormerKey.objects.fingerprints(secret) if candidates else []
+    for token in candidates:
+        if any(is_same(token.digest, known) for known in former):
+            # From now on it is found at once.
+            ApiToken.objects.filter(pk=token.pk).update(digest=fingerprint(secret))
+            return token
+    return None

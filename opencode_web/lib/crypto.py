@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+from collections.abc import Iterable
 from functools import lru_cache
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -49,6 +50,28 @@ def decrypt(token: str) -> str:
         raise DecryptionError(message) from exc
 
 
+def reencrypt(token: str) -> str | None:
+    """Returns: the same secret under the newest key, None if it is already.
+
+    Raises: DecryptionError.
+    """
+    newest = _fernet((settings.SECRET_KEY,))
+    try:
+        newest.decrypt(token.encode())
+    except InvalidToken:
+        try:
+            return _box().rotate(token.encode()).decode()
+        except InvalidToken as exc:
+            raise DecryptionError("no key of this server fits") from exc
+    return None
+
+
+def names_of_keys() -> list[str]:
+    """Returns: what tells each SECRET_KEY from others without giving it away, the newest first."""
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return [_derive(key, b"name of the key").hex()[:16] for key in keys]
+
+
 def fingerprint(secret: str) -> str:
     """Keyed hash of a token for storage (64 hex digits)."""
     return _digest(settings.SECRET_KEY, secret)
@@ -57,6 +80,21 @@ def fingerprint(secret: str) -> str:
 def fingerprints(secret: str) -> list[str]:
     """Returns: the hash under the newest key, then under each former one, to look a token up."""
     return [_digest(key, secret) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+
+
+def sealed_token_keys() -> dict[str, str]:
+    """Returns: for each former key, by its name, what is needed to look up what was hashed with it.
+
+    Nothing else can be done with it, and it is encrypted under the newest key.
+    """
+    former = zip(names_of_keys()[1:], settings.SECRET_KEY_FALLBACKS, strict=True)
+    return {name: encrypt(_token_key(key).hex()) for name, key in former}
+
+
+def fingerprints_with(sealed_keys: Iterable[str], secret: str) -> list[str]:
+    """Returns: the hash under each of the keys that `sealed_token_keys` has made."""
+    keys = [bytes.fromhex(decrypt(sealed)) for sealed in sealed_keys]
+    return [_hash(key, secret) for key in keys]
 
 
 def matches(secret: str, digest: str) -> bool:
@@ -71,7 +109,11 @@ def signing_keys(purpose: bytes) -> list[bytes]:
 
 
 def _digest(key: str, secret: str) -> str:
-    return hmac.new(_token_key(key), secret.encode(errors="replace"), hashlib.sha256).hexdigest()
+    return _hash(_token_key(key), secret)
+
+
+def _hash(key: bytes, secret: str) -> str:
+    return hmac.new(key, secret.encode(errors="replace"), hashlib.sha256).hexdigest()
 
 
 @lru_cache

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -28,3 +29,19 @@ class OrderedJSONField(models.JSONField):
         self, value: str | None, expression: object, connection: BaseDatabaseWrapper
     ) -> Any:  # as above
         return None if value is None else json.loads(value)
+
+
+# Only the stubs of Django's fields take parameters.
+if TYPE_CHECKING:
+    _Text = models.TextField[str, str]
+else:
+    _Text = models.TextField
+
+
+class EncryptedTextField(_Text):
+    """What `lib.crypto.encrypt` has made, or empty. `manage.py rotate_keys` encrypts it anew."""
+
+    def deconstruct(self) -> tuple[str, str, Sequence[Any], dict[str, Any]]:  # as Django has it
+        # To the database it is a text, so no migration knows the difference.
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs

@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from opencode_web.ops import (
     acts,
     addresses,
+    backups,
     budgets,
     catalog,
     emergency,
@@ -42,6 +43,7 @@ urlpatterns: list[URLPattern] = [
     path("catalog", catalog.catalog, name="catalog"),
     path("audit", trail_views.audit, name="audit"),
     path("audit.csv", trail_views.audit_csv, name="audit_csv"),
+    path("backups", backups.backups, name="backups"),
     path("folders", folders.folders, name="folders"),
     path("folders/<int:folder>", folders.folder, name="folder"),
     path("turns/<str:session>", acts.turn, name="turn"),

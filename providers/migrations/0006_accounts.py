@@ -7,6 +7,17 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+def _remove_what_is_new(apps, editor):
+    """Before this, accounts belonged to teams and had one key each."""
+    accounts = apps.get_model('providers', 'ProviderConfig').objects
+    accounts.filter(team=None).delete()
+    keys = apps.get_model('providers', 'Credential').objects
+    newest = keys.values('provider').annotate(newest=models.Max('pk')).values('newest')
+    keys.exclude(pk__in=list(newest.values_list('newest', flat=True))).delete()
+    # A table with deletions that are not checked yet cannot be changed.
+    editor.connection.check_constraints()
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -126,4 +137,5 @@ class Migration(migrations.Migration):
             name='team',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='teams.team'),
         ),
+        migrations.RunPython(migrations.RunPython.noop, _remove_what_is_new),
     ]

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from contextlib import nullcontext
 from pathlib import Path
 
 from django.db import Error
@@ -18,6 +19,7 @@ from django.db import Error
 from opencode_web.lib.db import in_db
 from opencode_web.lib.loop import submit
 from opencode_web.lib.reasons import Cause
+from opencode_web.lib.removals import removing
 from sessions.checkouts import operations, rescued_branches
 from sessions.checkouts.create import make_checkout
 from sessions.checkouts.merge import finish_move, merge
@@ -58,6 +60,8 @@ logger = logging.getLogger(__name__)
 _TERMINALS_S = 10.0
 
 Job = Checkout.Job
+# After these, files that rows have named until then are gone.
+_REMOVING = frozenset({Job.DROP, Job.DISCARD})
 State = Checkout.State
 
 
@@ -79,6 +83,14 @@ async def run_job(checkout_id: str, *, sealed_credential: str = "") -> None:
     first = await in_db(find_checkout, checkout_id)
     if first is None or not first.job:
         return
+    # While a backup is made nothing is removed, and `wake_checkouts` rings again.
+    with removing() if first.job in _REMOVING else nullcontext(True) as may_run:
+        if may_run:
+            await _run_alone(first, sealed_credential)
+
+
+async def _run_alone(first: Checkout, sealed_credential: str) -> None:
+    checkout_id = first.pk
     async with locked(_home_of(first), "checkout"):
         # Again: whoever had the lock before may have done it.
         checkout = await in_db(find_checkout, checkout_id)

@@ -5,6 +5,14 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+def _remove_what_is_new(apps, editor):
+    """Before this, rules belonged to projects."""
+    rules = apps.get_model('agent_sessions', 'SavedRule').objects
+    rules.exclude(team=None, session=None).delete()
+    # A table with deletions that are not checked yet cannot be changed.
+    editor.connection.check_constraints()
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -49,4 +57,5 @@ class Migration(migrations.Migration):
             model_name='savedrule',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('project__isnull', False), ('team', None)), models.Q(('project', None), ('session', None), ('team__isnull', False)), _connector='OR'), name='saved_rule_of_team_or_project'),
         ),
+        migrations.RunPython(migrations.RunPython.noop, _remove_what_is_new),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sessions.models.audit_stream import AuditCursor
+from sessions.models.backup import Backup
 from sessions.models.checkout import Checkout
 from sessions.models.compaction import Compaction
 from sessions.models.compared import ComparedSession
@@ -43,6 +44,7 @@ from sessions.models.webhook import Webhook, WebhookDelivery
 __all__ = [
     "AdminsAsked",
     "AuditCursor",
+    "Backup",
     "Checkout",
     "Compaction",
     "ComparedSession",

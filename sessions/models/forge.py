@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from opencode_web.lib.fields import EncryptedTextField
+
 
 class ProjectForge(models.Model):
     """Where a project's branches are pushed to and its pull requests are opened."""
@@ -18,7 +20,7 @@ class ProjectForge(models.Model):
     # Empty for where such a forge usually has it.
     api_url = models.CharField(max_length=500, blank=True)
     # Encrypted; empty without one. It goes to the remote and its API, never into a sandbox.
-    token = models.TextField(blank=True)
+    token = EncryptedTextField(blank=True)
     last4 = models.CharField(max_length=4, blank=True)
     updated_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     updated_at = models.DateTimeField()

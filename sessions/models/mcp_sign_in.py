@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from opencode_web.lib.fields import EncryptedTextField
+
 
 class McpSignIn(models.Model):
     """What a team was granted by an MCP server at an address, for all who work in the team."""
@@ -14,7 +16,7 @@ class McpSignIn(models.Model):
     url = models.CharField(max_length=2000)
     url_digest = models.CharField(max_length=64)
     # Encrypted, a `tools.mcp.sign_in.Grant`. It goes to the server and where it is signed in to.
-    sealed = models.TextField()
+    sealed = EncryptedTextField()
     signed_in_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     signed_in_at = models.DateTimeField(default=timezone.now)
     # Until when somebody is renewing it; none when nobody is.
@@ -43,7 +45,7 @@ class McpSignInAttempt(models.Model):
     # Keyed hash of what the browser comes back with.
     state_digest = models.CharField(max_length=64, unique=True)
     # Encrypted, a `tools.mcp.sign_in.Attempt`.
-    sealed = models.TextField()
+    sealed = EncryptedTextField()
     expires_at = models.DateTimeField()
 
     class Meta:

@@ -7,6 +7,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from opencode_web.lib.fields import EncryptedTextField
+
 
 class Webhook(models.Model):
     """An address of a team that hears of what happens in its sessions."""
@@ -21,7 +23,7 @@ class Webhook(models.Model):
     # Names of `sessions.events.outbox`.
     events = models.JSONField(default=list)
     # Encrypted; deliveries are signed with it.
-    secret = models.TextField()
+    secret = EncryptedTextField()
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
     )

@@ -1,8 +1,8 @@
 """What is behind `/share/` in the address of a link: the share's id and a keyed hash of it.
 
 Nothing that opens a link is stored, so whoever reads the database cannot open one; and the link can
-be shown again to those who may share. Like the hashes of tokens it follows SECRET_KEY: links made
-under a former key open for as long as that is among the fallbacks.
+be shown again to those who may share. Like the hashes of tokens it follows SECRET_KEY, and links
+made under a former key open after `manage.py rotate_keys`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from opencode_web.lib.crypto import fingerprint, fingerprints, is_same
 from opencode_web.lib.ids import is_id
 from opencode_web.lib.public_url import base_url
+from teams.models import FormerKey
 
 _PREFIX = "shr"
 # An id without its prefix, then 160 bits in hexadecimal.
@@ -26,8 +27,10 @@ def share_id_of(token: str) -> str | None:
     share_id, mark = f"{_PREFIX}_{token[:_ID_CHARS]}", token[_ID_CHARS:]
     if not token.isascii() or len(mark) != _MARK_CHARS or not is_id(share_id, _PREFIX):
         return None
-    known = fingerprints(_named(share_id))
-    return share_id if any(is_same(one[:_MARK_CHARS], mark) for one in known) else None
+    for known in (fingerprints, FormerKey.objects.fingerprints):
+        if any(is_same(one[:_MARK_CHARS], mark) for one in known(_named(share_id))):
+            return share_id
+    return None
 
 
 def share_url(share_id: str) -> str:

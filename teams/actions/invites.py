@@ -15,7 +15,7 @@ from teams.access import TeamAccess, has_role
 from teams.actions.members import add_member
 from teams.actions.users import create_user
 from teams.audit import AuditAction, record
-from teams.models import Invite, Membership, Role, User
+from teams.models import FormerKey, Invite, Membership, Role, User
 
 DEFAULT_LIFETIME = timedelta(days=7)
 MAX_LIFETIME = timedelta(days=30)
@@ -90,12 +90,10 @@ def find_invite(secret: str) -> Invite:
 
     Raises: NotFound, with one sentence for all reasons, when it cannot be used (any more).
     """
-    invite = (
-        Invite.objects.open()
-        .select_related("team", "created_by")
-        .filter(digest__in=fingerprints(secret))
-        .first()
-    )
+    rows = Invite.objects.open().select_related("team", "created_by")
+    invite = rows.filter(digest__in=fingerprints(secret)).first()
+    if invite is None:
+        invite = rows.filter(digest__in=FormerKey.objects.fingerprints(secret)).first()
     if invite is None:
         raise InviteUnusable
     return invite

@@ -207,6 +207,8 @@ _OPERATIONS = (
          need="operator"),
     Page("ops-health", Group.OPERATIONS, gettext_lazy("Health"), view="ops:health",
          icon="shield-check", need="operator", below="ops:findings"),
+    Page("ops-backups", Group.OPERATIONS, gettext_lazy("Backups"), view="ops:backups",
+         icon="copy", need="operator"),
     Page("ops-models", Group.OPERATIONS, gettext_lazy("Models"), view="instance_models:models",
          icon="cpu", need="operator", below="instance_models:"),
     Page("ops-budgets", Group.OPERATIONS, gettext_lazy("Budgets"), view="ops:budgets",

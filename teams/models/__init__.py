@@ -6,6 +6,7 @@ from teams.models.address import AllowedAddress
 from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, SignedHead
 from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
 from teams.models.failed_attempt import FailedAttempt
+from teams.models.former_key import FormerKey
 from teams.models.idempotency import IdempotencyKey
 from teams.models.identity import (
     DOMAIN_CLAIM,
@@ -39,6 +40,7 @@ __all__ = [
     "BudgetRequest",
     "Density",
     "FailedAttempt",
+    "FormerKey",
     "IdempotencyKey",
     "IdentityProvider",
     "IdentityRule",

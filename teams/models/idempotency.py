@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
+from opencode_web.lib.fields import EncryptedTextField
 from opencode_web.lib.ids import new_id
 
 
@@ -31,7 +32,7 @@ class IdempotencyKey(models.Model):
     status = models.PositiveSmallIntegerField(default=0)
     content_type = models.CharField(max_length=100, blank=True)
     # Encrypted.
-    answer = models.TextField(blank=True)
+    answer = EncryptedTextField(blank=True)
     # Why there is none, in words for the caller.
     withheld = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)

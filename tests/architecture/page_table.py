@@ -58,6 +58,7 @@ PAGES = [
         for page in (
             *("turns/<str:session>", "workers/<str:process>", "health", "health/findings"),
             *("events", "audit", "audit.csv", "folders", "addresses", "catalog", "emergency"),
+            "backups",
         )
     ),
     *(Row("post", f"ops/{page}", OPERATORS) for page in ("folders", "folders/<int:folder>")),

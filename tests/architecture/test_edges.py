@@ -26,6 +26,7 @@ ENVIRONMENT = {
     "opencode_web/asgi.py": "names the settings module",
     "opencode_web/celery.py": "names the settings module",
     "opencode_web/management/commands/up.py": "switches celery's checks off",
+    "opencode_web/backup/postgres.py": "hands PostgreSQL's programs their search path and locale",
     "providers/llm/adapters/litellm.py": "switches off what litellm fetches when it is loaded",
     "sessions/git/process.py": "hands git its search path and locale",
 }

@@ -191,7 +191,17 @@ STOPS = [
     *(
         Stop(f"ops-{page}", f"/ops/{page}")
         for page in (
-            *("workers", "turns", "queues", "events", "health", "emergency", "audit", "budgets"),
+            *(
+                "workers",
+                "turns",
+                "queues",
+                "events",
+                "health",
+                "backups",
+                "emergency",
+                "audit",
+                "budgets",
+            ),
         )
     ),
     Stop("ops-models", "/ops/models/"),

@@ -1,0 +1,134 @@
+"""Migrations run forwards and backwards where there is something to lose."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+from django.db import connection, connections, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+
+from opencode_web.lib.db import close_pool
+from sessions.events.replay import read_rows, rebuild
+from sessions.models import Event, Session
+from teams.models import Role
+from tests.factories import add_member, make_team, make_user
+from tests.filled import OURS, fill
+from tests.migrated import database, template
+from tests.sessions.factories import make_project, make_session
+from tests.sessions.story import Story
+
+Targets = list[tuple[str, str]]
+# app.migration: why there is no way back.
+IRREVERSIBLE: dict[str, str] = {}
+# The first migrations of each released version. Until there is one: where the project began.
+FIRST = "beginning"
+RELEASED: dict[str, Targets] = {FIRST: [(app, "0001_initial") for app in OURS]}
+
+
+@pytest.fixture
+def own_database(
+    transactional_db: None, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """A database of the test alone, whatever becomes of it: migrated, or empty on request."""
+    is_empty = getattr(request, "param", "") == "empty"
+    kept = connection.settings_dict["NAME"]
+    close_pool()
+    connections.close_all()
+    if connection.vendor == "sqlite":
+        own = tmp_path / "own.sqlite3"
+        if not is_empty:
+            shutil.copyfile(database(), own)
+        connection.settings_dict["NAME"] = str(own)
+    else:
+        connection.settings_dict["NAME"] = f"{kept}_own"
+        made = "template0" if is_empty else template(os.environ["DATABASE_URL"])
+        _on_server(
+            f'DROP DATABASE IF EXISTS "{kept}_own" WITH (FORCE)',
+            f'CREATE DATABASE "{kept}_own" TEMPLATE "{made}"',
+        )
+    yield
+    close_pool()
+    connections.close_all()
+    if connection.vendor != "sqlite":
+        _on_server(f'DROP DATABASE "{kept}_own" WITH (FORCE)')
+    connection.settings_dict["NAME"] = kept
+
+
+def _on_server(*statements: str) -> None:
+    url = urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path="/postgres"))
+    with psycopg.connect(url, autocommit=True) as server:
+        for statement in statements:
+            server.execute(statement)  # type: ignore[arg-type]
+
+
+def heads() -> Targets:
+    return [node for node in MigrationLoader(connection).graph.leaf_nodes() if node[0] in OURS]
+
+
+def migrate(targets: Targets) -> None:
+    # What an earlier one knows of the database is no longer so.
+    MigrationExecutor(connection).migrate(targets)
+
+
+def tell(folder: Path) -> Session:
+    """A team with members, and a session in which something has happened."""
+    alice = make_user("alice@example.com")
+    team = make_team(alice, name="Acme", slug="acme")
+    add_member(team, make_user("bill@example.com"), Role.BILLING)
+    session = make_session(alice, make_project(team, folder / "shop"))
+    for number in range(3):
+        story = Story(session, alice)
+        story.ask(f"mend {number}")
+        story.answer()
+    return session
+
+
+def test_every_migration_has_a_way_back() -> None:
+    loader = MigrationLoader(None, ignore_no_migrations=True)
+    found = {
+        f"{app}.{name}"
+        for (app, name), migration in loader.disk_migrations.items()
+        if app in OURS and not all(one.reversible for one in migration.operations)
+    }
+    assert found == IRREVERSIBLE.keys()
+
+
+@pytest.mark.deep
+@pytest.mark.timeout(1200)
+def test_what_the_logs_say_survives_going_back_and_forth(
+    own_database: None, tmp_path: Path
+) -> None:
+    fill()
+    session = tell(tmp_path)
+    events = list(Event.objects.order_by("id").values())
+    rows = read_rows(session.pk)
+    migrate(RELEASED[FIRST])
+    migrate(heads())
+    assert list(Event.objects.order_by("id").values()) == events
+    with transaction.atomic():
+        rebuild(session.pk)
+    assert read_rows(session.pk) == rows
+
+
+@pytest.mark.deep
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("own_database", ["empty"], indirect=True)
+@pytest.mark.parametrize("version", RELEASED)
+def test_every_released_version_can_be_upgraded_with_what_is_in_it(
+    own_database: None, version: str
+) -> None:
+    executor = MigrationExecutor(connection)
+    executor.migrate(RELEASED[version])
+    then = executor.loader.project_state(RELEASED[version]).apps
+    made = fill(then)
+    assert len(made) > 10
+    migrate(heads())
+    assert Event.objects.count() == 1
+    assert Session.objects.count() == 1

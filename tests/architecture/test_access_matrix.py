@@ -135,7 +135,8 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         "model": "tour",
         "provider_id": "demo",
         "integration_id": "demo",
-        **dict.fromkeys(("attempt_id", "attempt", "label"), "none") | {"entry": "0"},
+        **dict.fromkeys(("attempt_id", "attempt", "label", "slug", "kind"), "none")
+        | {"entry": "0"},
         "credential_id": "cred_0",
         "path": "a",
         "project_id": project.pk,
@@ -143,7 +144,7 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         "rest": "todo",
         "name": "x",
         "skill": "release",
-        **dict.fromkeys(("comment", "number", "folder", "credential"), "0"),
+        **dict.fromkeys(("comment", "number", "folder", "credential", "member"), "0"),
         "process": "host:1",
         "secret": str(secret.pk),
         "act": "drop",

@@ -169,7 +169,7 @@ def told(alice: User, session: Session) -> Session:
     SavedRule.objects.create(
         project=session.project, permission="bash", pattern="ls *", created_at=timezone.now()
     )
-    Spend.objects.create(id="one", team=team, month=timezone.now().date(), cost=Decimal("1.5"))
+    Spend.objects.create(id="one", team=team, start=timezone.now().date(), cost=Decimal("1.5"))
     TeamSkill.objects.create(
         team=team, name="release", description="How", text="So", updated_at=timezone.now()
     )

@@ -15,6 +15,7 @@ NO_JSON = {
     ("get", "/api/session/{session_id}/event"),
     ("get", "/api/fs/read/{path}"),
     ("get", "/vcs/diff/raw"),
+    ("get", "/audit"),
 }
 
 

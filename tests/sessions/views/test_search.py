@@ -53,7 +53,7 @@ def test_an_admin_sets_an_engine_up_and_switches_it_off(
     assert found(team) is None
     assert features(team) == (False, False)
     entries = AuditEntry.objects.filter(action__startswith="search.").order_by("pk")
-    assert [(one.action, one.data) for one in entries] == [
+    assert [(one.action, one.told) for one in entries] == [
         ("search.set_up", {"engine": "exa", "address": "", "with_key": True}),
         ("search.switched_off", {}),
     ]

@@ -72,7 +72,7 @@ def test_a_public_link_is_made_opened_and_revoked(
     assert anybody.get(path(share)).status_code == 404
     assert share.pk not in client.get(page(session)).content.decode()
     actions = AuditEntry.objects.filter(target_id=share.pk).order_by("pk")
-    assert [one.action for one in actions] == ["share.created", "share.revoked"]
+    assert [one.action for one in actions] == ["share.created", "share.opened", "share.revoked"]
 
 
 def test_a_shared_page_can_run_and_load_nothing(

@@ -115,7 +115,7 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
     waiting = prompt(alice, Session.objects.get(pk=session.pk), "later", delivery="queue")
     return {
         "team": "acme",
-        "project": project.pk,
+        **dict.fromkeys(("project", "project_id"), project.pk),
         "session": session.pk,
         "session_id": session.pk,
         "child": make_session(alice, project, parent=session).pk,
@@ -139,7 +139,6 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         | {"entry": "0"},
         "credential_id": "cred_0",
         "path": "a",
-        "project_id": project.pk,
         "workspace_id": "wrk_x",
         "rest": "todo",
         "name": "x",

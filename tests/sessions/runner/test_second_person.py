@@ -24,6 +24,8 @@ from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain
 
 TOUCH = {"tool": "bash", "input": {"command": "touch made"}}
+MKDIR = {"tool": "bash", "input": {"command": "mkdir folder"}}
+HIDDEN = {"tool": "bash", "input": {"command": "to''uch made"}}
 TASK = {"description": "touch", "prompt": "touch it", "subagent_type": "general"}
 
 
@@ -107,6 +109,20 @@ async def test_a_saved_answer_does_not_count_and_none_is_saved(
     await begin(alice, session)
     with pytest.raises(Invalid, match="only be allowed once"):
         await in_db(answer, bob, session, "always", patterns=["touch *"])
+    assert not await in_db(made, session)
+
+
+async def test_always_for_another_call_does_not_answer_it(alice: User, session: Session) -> None:
+    team = session.project.team
+    team.config = {"permission": {"bash": {"*": "allow", "mkdir *": "ask", "touch *": "ask-other"}}}
+    await in_db(team.save)
+    await in_db(prompt, alice, session, script([MKDIR, HIDDEN], [{"text": "end"}]))
+    await drain(session)
+    other = await in_db(lambda: PermissionRequest.objects.get(second_person=False))
+    access = await in_db(session_access, alice, session)
+    await in_db(lambda: reply_permission(access, other, reply="always"))
+    await drain(session)
+    assert (await in_db(pending, session)).second_person
     assert not await in_db(made, session)
 
 

@@ -103,6 +103,14 @@ def require_role(access: TeamAccess, need: Role | None) -> None:
     raise RoleMissing(access, need)
 
 
+def require_lasting(access: TeamAccess) -> None:
+    """Raises: Forbidden for an operator in an emergency: what they give would outlast it."""
+    if access.membership.expires_at is not None:
+        raise Forbidden(
+            _("Emergency access cannot give access that lasts. Ask an admin of the team to do it.")
+        )
+
+
 class RoleMissing(Forbidden):
     """Somebody of the team lacks a role."""
 

@@ -124,7 +124,7 @@ class TransferForm(forms.Form):
 
     def __init__(self, data: Any = None, *, access: TeamAccess) -> None:  # Django's own shape
         super().__init__(data)
-        people = access.team.memberships.filter(user__service_of=None)
+        people = access.team.memberships.filter(user__service_of=None, expires_at=None)
         others = people.select_related("user").exclude(user=access.user)
         field = self.fields["member"]
         field.queryset = others.order_by("user__email")  # type: ignore[attr-defined]

@@ -83,7 +83,9 @@ def reply_permission(
     if reply == "reject" and not message:
         events += close_requests(session, "reject", by_id=user.pk, but=request.pk)
     elif reply == "always":
-        others = session.permissions.filter(status=Pending).exclude(pk=request.pk)
+        # Nobody has looked at the others, so what needs a second person goes on waiting.
+        others = session.permissions.filter(status=Pending, second_person=False)
+        others = others.exclude(pk=request.pk)
         events += [
             PermissionReplied(id=other.pk, reply="always", by_id=user.pk)
             for other in others.order_by("created_at", "pk")

@@ -19,6 +19,7 @@ from sessions.models import Session, Share
 from sessions.shares.access import access_share, require_sharer
 from sessions.shares.policy import project_links
 from sessions.wire import to_ms
+from teams.access import require_lasting
 from teams.audit import AuditAction, record
 from teams.models import User
 
@@ -39,10 +40,13 @@ def create_share(
 ) -> Share:
     """Make a link to a session. Without `days` it opens until it is revoked.
 
-    Raises: Forbidden where sharing is not allowed, or for who may not share this session; Invalid
-    for a time that is too long; Conflict when there are too many.
+    Raises: Forbidden where sharing is not allowed, for who may not share this session, and for a
+    public link of an operator in an emergency; Invalid for a time that is too long; Conflict when
+    there are too many.
     """
     require_sharer(access)
+    if scope == Share.Scope.PUBLIC:
+        require_lasting(access.team)
     session = lock_session(access.session.pk)
     _require_allowed(project_links(session.project), scope)
     if (days is None and scope == Share.Scope.PUBLIC) or not 0 < (days or 1) <= MAX_DAYS:

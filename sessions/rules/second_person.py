@@ -1,8 +1,9 @@
 """Requests that nobody may allow who has told the agent what to do. Reads only.
 
-Whoever has ever prompted the session, or edited a queued prompt of it, is out: a prompt of an
-earlier turn can prepare what a later one sets off. Service accounts never answer, as anybody who
-holds their token could.
+Whoever has ever prompted the session is out, as a prompt of an earlier turn can prepare what a
+later one sets off. So is whoever has given the agent words in another way: edited a prompt or a
+message, answered its questions, rejected a call with a message or imported the conversation.
+Service accounts never answer, as anybody who holds their token could.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Forbidden
-from sessions.models import Message, Session, SessionInput
+from opencode_web.lib.json import JsonObject
+from sessions.models import Message, PermissionRequest, QuestionRequest, Session, SessionInput
 from sessions.tree import tree_of
 from teams.access import TeamAccess, roles_with
-from teams.models import Membership, Role, Team, User
+from teams.audit import AuditAction
+from teams.models import AuditEntry, Membership, Role, Team, User
 
 _MOST_NAMES = 3
 
@@ -40,10 +43,7 @@ class SecondPerson:
 def second_person(session: Session, team: Team) -> SecondPerson:
     """Returns: the approvers of the team, or all members where it has named none, but for those who
     have prompted."""
-    tree = tree_of(session)
-    inputs = SessionInput.objects.filter(session__in=tree).values_list("author", "edited_by")
-    written = Message.objects.filter(session__in=tree, role="user").values_list("author", flat=True)
-    prompted = {pk for pair in inputs for pk in pair} | set(written)
+    prompted = _prompted(session)
     people = Membership.objects.filter(
         team=team,
         role__in=roles_with(Role.MEMBER),
@@ -55,7 +55,42 @@ def second_person(session: Session, team: Team) -> SecondPerson:
     rows = list(people.order_by("created_at", "pk"))
     named = [row for row in rows if row.is_approver] or rows
     may_allow = tuple(row.user for row in named if row.user_id not in prompted)
-    return SecondPerson(frozenset(pk for pk in prompted if pk is not None), may_allow)
+    return SecondPerson(prompted, may_allow)
+
+
+def _prompted(session: Session) -> frozenset[int]:
+    tree = tree_of(session)
+    inputs = SessionInput.objects.filter(session__in=tree).values_list("author", "edited_by")
+    written = Message.objects.filter(session__in=tree, role="user").values_list("author", flat=True)
+    answered = QuestionRequest.objects.filter(
+        session__in=tree, status=QuestionRequest.Status.ANSWERED
+    )
+    advised = PermissionRequest.objects.filter(session__in=tree).exclude(feedback="")
+    # Only the newest edit is on a row. What was imported, or edited before, is in forks, too.
+    ids = {session.origin, *tree.values_list("pk", flat=True)}
+    entries = AuditEntry.objects.filter(
+        target_type="session",
+        target_id__in=ids,
+        action__in=(
+            AuditAction.PROMPT_CHANGED,
+            AuditAction.PART_EDITED,
+            AuditAction.SESSION_IMPORTED,
+        ),
+    )
+    found = (
+        {pk for pair in inputs for pk in pair},
+        written,
+        answered.values_list("replied_by", flat=True),
+        advised.values_list("replied_by", flat=True),
+        {pk for pk, data in entries.values_list("actor", "data") if _gives_words(data)},
+    )
+    return frozenset(pk for some in found for pk in some if pk is not None)
+
+
+def _gives_words(data: JsonObject) -> bool:
+    """Not so where somebody has only moved a prompt in the queue."""
+    changes = data.get("changes")
+    return not isinstance(changes, list) or "text" in changes
 
 
 def require_second_person(access: TeamAccess, session: Session) -> None:

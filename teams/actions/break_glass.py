@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
 from teams.access import is_operator
-from teams.actions.members import announce_access
+from teams.actions.members import announce_access, end_credentials
 from teams.audit import AuditAction, record
 from teams.models import Membership, Role, Team, User
 
@@ -89,6 +89,8 @@ def _end(row: Membership, *, by: User | None, ip: str | None = None) -> None:
     data: JsonObject = {"user": row.user.email}
     for team in (row.team, None):
         record(AuditAction.GLASS_MENDED, actor=by, team=team, target=row.team, data=data, ip=ip)
+    # They would be good again the next time.
+    end_credentials(row)
     row.delete()
     announce_access(row.team_id)
 

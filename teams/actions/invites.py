@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 from opencode_web.lib.crypto import fingerprint, fingerprints
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
-from teams.access import TeamAccess, has_role
+from teams.access import TeamAccess, has_role, require_lasting
 from teams.actions.members import add_member
 from teams.actions.users import create_user
 from teams.audit import AuditAction, record
@@ -36,8 +36,10 @@ def create_invite(
     """Invite one person.
 
     Returns: the row and its secret, which is nowhere else and cannot be shown again.
-    Raises: Forbidden when the role stands above the actor's; Invalid for a lifetime out of range.
+    Raises: Forbidden when the role stands above the actor's, and for an operator in an emergency;
+    Invalid for a lifetime out of range.
     """
+    require_lasting(access)
     if not has_role(access.role, role):
         raise Forbidden(_("Only an owner can invite someone as %(role)s.") % {"role": role.noun})
     if not timedelta() < lifetime <= MAX_LIFETIME:

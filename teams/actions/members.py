@@ -45,9 +45,10 @@ def change_role(
     """Give a member another role.
 
     Raises: Invalid for a membership of another team; Forbidden when the member or the new role
-    stands above the actor; Conflict for the last owner.
+    stands above the actor; Conflict for the last owner, and for an operator in an emergency.
     """
     current = _lock(membership, access)
+    _refuse_temporary(current)
     if not has_role(access.role, role):
         raise Forbidden(_("Only an owner can make someone %(role)s.") % {"role": role.noun})
     if current.role == role:
@@ -136,9 +137,19 @@ def _lock(membership: Membership, access: TeamAccess) -> Membership:
 
 def refuse_last_owner(membership: Membership) -> None:
     """Raises: Conflict for the only owner of a team."""
-    others = Membership.objects.filter(team=membership.team, role=Role.OWNER)
+    # An operator in an emergency is soon gone.
+    others = Membership.objects.filter(team=membership.team, role=Role.OWNER, expires_at=None)
     if not others.exclude(pk=membership.pk).exists():
         raise Conflict(_(LAST_OWNER))
+
+
+def _refuse_temporary(membership: Membership) -> None:
+    """Raises: Conflict for an operator in an emergency, whose role is in what the team was told."""
+    if membership.expires_at is not None:
+        raise Conflict(
+            _("%(name)s is here for a limited time. End that first, then send an invitation.")
+            % {"name": membership.user.display_name}
+        )
 
 
 def revoke_invites_above(membership: Membership) -> None:
@@ -159,10 +170,13 @@ def announce_access(team_id: str) -> None:
     transaction.on_commit(partial(publish, access_group(team_id), {"t": ACCESS_CHANGED}))
 
 
-def _revoke_invites_of(membership: Membership) -> None:
-    Invite.objects.open().filter(team=membership.team, created_by=membership.user).update(
-        revoked_at=timezone.now()
-    )
+def end_credentials(membership: Membership) -> int:
+    """End a person's tokens for a team and open invitations to it. Returns: how many tokens."""
+    now = timezone.now()
+    mine = ApiToken.objects.filter(team=membership.team, user=membership.user, revoked_at=None)
+    invites = Invite.objects.open().filter(team=membership.team, created_by=membership.user)
+    invites.update(revoked_at=now)
+    return mine.update(revoked_at=now)
 
 
 def end_membership(
@@ -171,10 +185,7 @@ def end_membership(
     """Take a person out, with tokens and open invitations. Raises: Conflict for the last owner."""
     if membership.role == Role.OWNER:
         refuse_last_owner(membership)
-    revoked = ApiToken.objects.filter(
-        team=membership.team, user=membership.user, revoked_at=None
-    ).update(revoked_at=timezone.now())
-    _revoke_invites_of(membership)
+    revoked = end_credentials(membership)
     data: JsonObject = {"user": membership.user.email, "tokens_revoked": revoked}
     record(action, actor=actor, team=membership.team, target=membership, data=data, ip=ip)
     membership.delete()

@@ -13,7 +13,14 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
-from teams.access import ACCESS_CHANGED, TeamAccess, has_role, require_role, user_group
+from teams.access import (
+    ACCESS_CHANGED,
+    TeamAccess,
+    has_role,
+    require_lasting,
+    require_role,
+    user_group,
+)
 from teams.actions.members import announce_access, change_role
 from teams.actions.tokens import create_token, end_token
 from teams.audit import AuditAction, record
@@ -112,8 +119,12 @@ def create_service_token(
     expires_at: datetime | None = None,
     ip: str | None = None,
 ) -> tuple[ApiToken, str]:
-    """Make a token of the account. Returns and raises: as `create_token`; Forbidden below admin."""
+    """Make a token of the account.
+
+    Returns and raises: as `create_token`; Forbidden below admin, and to operators in an emergency.
+    """
     require_role(access, Role.ADMIN)
+    require_lasting(access)
     return create_token(
         row.user,
         team=access.team,

@@ -82,8 +82,8 @@ def rename_team(team: Team, *, actor: User, name: str, slug: str, ip: str | None
 def transfer_team(team: Team, *, actor: User, to: Membership, ip: str | None = None) -> Team:
     """Hand ownership over: `to` becomes owner and the actor, who must be an owner, admin.
 
-    Raises: Invalid when `to` is the actor, or is not, or is no longer, a member of the team;
-    Forbidden when the actor no longer owns it.
+    Raises: Invalid when `to` is the actor, or is not, or is no longer, a member of the team that
+    stays; Forbidden when the actor no longer owns it.
     """
     # As in `members`: who changes roles in the team waits here.
     Team.objects.select_for_update().get(pk=team.pk)
@@ -91,7 +91,8 @@ def transfer_team(team: Team, *, actor: User, to: Membership, ip: str | None = N
     former = rows.filter(user=actor, role=Role.OWNER).first()
     if former is None:
         raise Forbidden(_("Only an owner can transfer the team."))
-    if to.user_id == actor.pk or not rows.filter(pk=to.pk).update(role=Role.OWNER):
+    others = rows.filter(pk=to.pk, expires_at=None).exclude(user=actor)
+    if not others.update(role=Role.OWNER):
         raise Invalid(_("Choose another member of this team as the new owner."))
     former.role = Role.ADMIN
     former.save(update_fields=["role"])

@@ -17,6 +17,7 @@ from opencode_web.lib.json import JsonObject
 from teams.access import ACCESS_CHANGED, user_group
 from teams.audit import AuditAction, record
 from teams.models import ApiToken, Membership, Scope, Team, User
+from teams.policy import require_policy
 
 SECRET_PREFIX = "ocw_"  # noqa: S105 - the visible head that secret scanners look for
 SECRET_LENGTH = 40
@@ -45,10 +46,14 @@ def create_token(
     """Make a token of `user` for `team`. `actor` is who makes it, when that is somebody else.
 
     Returns: the row and its secret, which is nowhere else and cannot be shown again.
-    Raises: Forbidden when the person is no member; Invalid for an end that is past.
+    Raises: Forbidden when the person is no member; PolicyUnmet when their browser was not signed in
+    as the team wants it; Invalid for an end that is past.
     """
-    if not Membership.objects.filter(team=team, user=user).exists():
+    if not Membership.objects.current().filter(team=team, user=user).exists():
         raise Forbidden(_("You are not a member of %(name)s.") % {"name": team.name})
+    if user.sign_in is not None:
+        # The token is judged by what its person has set up, which a browser may not have shown.
+        require_policy(user, team)
     if expires_at is not None and expires_at <= timezone.now():
         raise Invalid(_("The expiry must be in the future."))
     secret = SECRET_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(SECRET_LENGTH))

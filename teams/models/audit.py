@@ -84,8 +84,12 @@ class AuditEntry(models.Model):
     objects = AuditEntryQuerySet.as_manager()
 
     class Meta:
-        # The settings page of a team lists its newest entries.
-        indexes = (models.Index(fields=["team", "-id"], name="teams_audit_team_newest"),)
+        indexes = (
+            # The settings page of a team lists its newest entries.
+            models.Index(fields=["team", "-id"], name="teams_audit_team_newest"),
+            # Who has edited what a session says.
+            models.Index(fields=["target_id", "action"], name="teams_audit_of_target"),
+        )
         constraints = (
             models.UniqueConstraint(fields=["team", "seq"], name="teams_audit_team_seq"),
             models.UniqueConstraint(

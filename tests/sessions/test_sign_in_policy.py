@@ -141,6 +141,24 @@ def test_a_token_is_refused_until_its_person_has_what_the_team_wants(
     assert client.get("/session").status_code == 403
 
 
+def test_a_browser_that_is_kept_out_makes_no_token_that_gets_in(
+    team: Team, bob: User, provider: IdentityProvider
+) -> None:
+    SocialAccount.objects.create(user=bob, provider="corp", uid="1")
+    require(team, sso=True)
+    closed, opened = client_of(bob, "password"), client_of(bob, "socialaccount")
+    form = {"name": "laptop", "team": team.pk, "scope": "admin", "days": "90"}
+    wanted = {"name": "laptop", "scope": "admin", "team": "acme"}
+    refused = closed.post("/me/tokens", form)
+    assert refused.status_code == 422
+    assert "Acme requires single sign-on." in refused.content.decode()
+    assert closed.post("/token", wanted, "application/json").status_code == 403
+    assert not bob.api_tokens.exists()
+    assert opened.post("/me/tokens", form).status_code == 200
+    assert opened.post("/token", wanted, "application/json").status_code == 200
+    assert bob.api_tokens.count() == 2
+
+
 def test_a_provider_can_count_as_the_second_factor(
     team: Team, bob: User, provider: IdentityProvider
 ) -> None:

@@ -10,6 +10,7 @@ from tools.permissions.defaults import AGENT_DEFAULTS, DEFAULTS
 from tools.permissions.rules import (
     Action,
     Level,
+    Reach,
     Rule,
     Ruleset,
     Subject,
@@ -20,7 +21,7 @@ from tools.permissions.rules import (
     source_of,
 )
 
-ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY
+ALLOW, ASK, OTHER, DENY = Action.ALLOW, Action.ASK, Action.ASK_OTHER, Action.DENY
 
 
 def rules(**levels: Any) -> Ruleset:
@@ -185,6 +186,25 @@ def test_what_is_known_only_when_it_runs_is_asked_for_if_it_could_be_denied(
             ruleset = rules(project={"bash": config})
             subject = Subject("git log $X", unsure_from=start)
             assert judge("bash", [subject], ruleset).action is expected
+
+
+def test_what_could_need_a_second_person_does(subtests: pytest.Subtests) -> None:
+    push = {"git push *": "ask-other"}
+    unsure = Subject("git $X", unsure_from="git ")
+    script = Subject("python x.py", reach=Reach.ANYTHING)
+    cases: list[tuple[dict[str, str], Subject, Action]] = [
+        ({"*": "allow", **push}, unsure, OTHER),
+        ({"*": "ask", **push}, unsure, OTHER),
+        ({"*": "allow", **push, "git *": "ask"}, unsure, ASK),
+        ({"*": "allow", **push, "rm *": "deny"}, Subject("ls $X", unsure_from="ls "), ALLOW),
+        ({"*": "allow", **push}, script, ASK),
+        ({"*": "allow", **push, "python *": "allow"}, script, ALLOW),
+    ]
+    for config, subject, expected in cases:
+        with subtests.test(config=config, subject=subject):
+            assert judge("bash", [subject], rules(team={"bash": config})).action is expected
+    saved = rules(team={"bash": {"*": "ask", **push}}, saved={"bash": {"git *": "allow"}})
+    assert judge("bash", [unsure], saved).action is OTHER
 
 
 def test_no_saved_answer_covers_what_nobody_can_read() -> None:

@@ -13,7 +13,7 @@ counts, as in OpenCode 1.18. **Between** levels a lower one can only tighten:
 4. An answer "always" satisfies whatever asks, and opens nothing that is denied.
 5. One level that asks for a second person is enough, too, and no answer "always" satisfies it.
 6. A command that can run or write anything is asked for where a level denies commands, changes or
-   reading of files; see `Subject`.
+   reading of files, or wants a second person for some of them; see `Subject`.
 7. Where nobody says anything, it is asked.
 
 What settings say about an agent by name belongs to the level of those settings, after the general
@@ -22,7 +22,7 @@ rules there: an admin's word for `build` goes before the same admin's word for a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import TypeAlias
@@ -83,6 +83,8 @@ _ASKING = (*_SETTINGS, Level.REPOSITORY, Level.SESSION, Level.UNREADABLE)
 # What a command can do that is asked for by other names.
 _EVADED = ("bash", "edit", "read")
 ASKS = frozenset({Action.ASK, Action.ASK_OTHER})
+_STRICT = frozenset({Action.ASK_OTHER, Action.DENY})
+_STOPS = frozenset({Action.ASK, Action.DENY})
 _STRICTNESS = {None: 0, Action.ALLOW: 0, Action.ASK: 1, Action.ASK_OTHER: 2, Action.DENY: 3}
 
 
@@ -114,9 +116,10 @@ class Subject:
     `others` spell the same differently (`rm x` for `r''m x`). They can only tighten: a rule that
     matches one of them and not `text` counts if it is stricter than what `text` meets.
     `unsure_from` is the beginning of a text whose rest is known when it runs (`git ` of `git $X`):
-    then it is asked for as long as a rule could deny or ask for what it becomes. With a `reach` it
-    is asked for as long as a rule denies something that it could do by another name, unless the
-    same level, or a saved answer, allows it by more than a `*`.
+    then it is asked for as long as a rule could deny or ask for what it becomes, and of a second
+    person as long as a rule could want one. With a `reach` it is asked for as long as a rule denies
+    something that it could do by another name, or wants a second person for it, unless the same
+    level, or a saved answer, allows it by more than a `*`.
     """
 
     text: str
@@ -198,21 +201,23 @@ def _judge_one(subject: Subject, rules: list[Rule], denies: list[Rule]) -> Verdi
             ):
                 last[level] = rule
     verdict = _settle(last)
-    if verdict.action is Action.ALLOW and subject.unsure_from is not None:
-        risk = _risk(subject.unsure_from, rules)
-        if risk:
-            asks = risk.action if risk.action in ASKS else Action.ASK
-            verdict = Verdict(asks, risk)
+    start = subject.unsure_from
+    if start is not None and verdict.action in (Action.ALLOW, Action.ASK):
+        if risk := _risk(start, rules, {Action.ASK_OTHER}):
+            verdict = Verdict(Action.ASK_OTHER, risk)
+        elif verdict.action is Action.ALLOW and (risk := _risk(start, rules, _STOPS)):
+            verdict = Verdict(Action.ASK, risk)
     if verdict.action is Action.ALLOW and (evaded := _evaded(subject.reach, last, denies)):
         return Verdict(Action.ASK, evaded)
     return verdict
 
 
 def _live_denies(ruleset: Ruleset) -> list[Rule]:
-    """Returns: what denies commands or files, but for what a later rule for everything opens."""
+    """Returns: what denies commands or files, or wants a second person for them, but for what a
+    later rule for everything opens."""
     live: list[Rule] = []
     for rule in ruleset:
-        if rule.action is Action.DENY and any(names_match(one, rule.permission) for one in _EVADED):
+        if rule.action in _STRICT and any(names_match(one, rule.permission) for one in _EVADED):
             live.append(rule)
         elif must_match("", rule.pattern):
             live = [
@@ -281,14 +286,16 @@ def _levels_of(rule: Rule) -> Iterator[Level]:
         yield Level.AGENT
 
 
-def _risk(start: str, rules: list[Rule]) -> Rule | None:
-    """Returns: a rule that may deny or ask for a text of which only the start is known."""
+def _risk(start: str, rules: list[Rule], actions: Collection[Action]) -> Rule | None:
+    """Returns: a rule with one of these actions that may be about a text of which only the start is
+    known."""
     settled: set[Level] = set()
     for rule in reversed(rules):
         for level in _levels_of(rule):
             if level in settled or level is Level.SAVED:
                 continue
-            if rule.action is Action.DENY or (level in _ASKING and rule.action in ASKS):
+            asks = level in _ASKING and rule.action in ASKS
+            if rule.action in actions and (asks or rule.action is Action.DENY):
                 if may_match(start, rule.pattern):
                     return rule
             elif must_match(start, rule.pattern):

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from opencode_web.lib.errors import NotFound
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
+from sessions.actions.shares import create_share
 from teams.access import access_team
-from teams.models import AuditEntry, Membership, Team, User
+from teams.actions.members import leave_team
+from teams.actions.services import create_service
+from teams.actions.teams import transfer_team
+from teams.models import AuditEntry, Invite, Membership, Role, Team, User
 from teams.tasks import end_emergencies
 from tests.factories import make_token
+from tests.sessions.factories import session_access
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -83,6 +89,54 @@ def test_the_operator_and_the_owners_of_the_team_can_end_it(
     assert code(console, "/t/acme/") == 404
     member = Membership.objects.get(user=alice)
     assert code(console, f"{PAGE}/{member.pk}/end", sure="1") == 404
+
+
+def test_nothing_makes_it_last(
+    console: Client,
+    root: User,
+    team: Team,
+    alice: User,
+    adam: User,
+    turn: Any,
+    client_for: ClientFor,
+) -> None:
+    session = turn()
+    enter(console, team, role="admin")
+    row, owner = Membership.objects.get(user=root), client_for(alice)
+    settings = "/t/acme/settings"
+    # Else the team would be without an owner in the end.
+    assert code(owner, f"{settings}/members/{row.pk}/role", role="owner") == 409
+    assert code(owner, f"{settings}/transfer", member=str(row.pk)) == 422
+    assert code(console, f"{settings}/members/{row.pk}/role", role="viewer") == 409
+    with pytest.raises(Invalid):
+        transfer_team(team, actor=alice, to=row)
+    service = create_service(access_team(adam, "acme"), name="ci", role=Role.ADMIN)
+    made = console.post(f"{settings}/services/{service.user_id}/token", {"name": "x"})
+    assert made.status_code in (403, 422)
+    assert not service.user.api_tokens.exists()
+    asked = console.post(f"{settings}/invites", {"role": "admin", "days": "7"})
+    assert "cannot give access that lasts" in asked.content.decode()
+    assert not Invite.objects.exists()
+    with pytest.raises(Forbidden, match="access that lasts"):
+        create_share(session_access(root, session), scope="public", days=7)
+
+
+def test_an_owner_of_a_time_is_not_the_last_one(team: Team, root: User, alice: User) -> None:
+    until = timezone.now() + timedelta(hours=1)
+    Membership.objects.create(team=team, user=root, role="owner", expires_at=until)
+    with pytest.raises(Conflict):
+        leave_team(access_team(alice, "acme"))
+
+
+def test_a_token_of_one_emergency_is_not_good_in_the_next(
+    console: Client, root: User, team: Team
+) -> None:
+    enter(console, team, role="admin")
+    _, token = make_token(root, team)
+    console.post(f"{PAGE}/{Membership.objects.get(user=root).pk}/end")
+    enter(console, team)
+    headers = {"Authorization": f"Bearer {token}"}
+    assert Client().get("/session", headers=headers).status_code == 401
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +11,38 @@ from django.test import Client
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden, Invalid
+from sessions.access import access_project
+from sessions.actions.fork import fork_session
+from sessions.actions.history import update_part
+from sessions.actions.imports import import_session
 from sessions.actions.inbox import change_input
 from sessions.actions.permissions import reply_permission
+from sessions.actions.questions import reply_question
 from sessions.agents.loader import agent_to_wire, find_agent
 from sessions.config.effective import project_config
-from sessions.models import PermissionRequest, Project, SavedRule, Session
+from sessions.events.types import SessionStatus
+from sessions.models import (
+    Part,
+    PermissionRequest,
+    Project,
+    QuestionRequest,
+    SavedRule,
+    Session,
+)
 from sessions.rules.in_force import agent_ruleset
+from sessions.rules.second_person import second_person
 from teams.access import access_team
 from teams.actions.members import set_approver
 from teams.actions.services import create_service
+from teams.auth import authenticate_user
 from teams.models import AuditEntry, Membership, Role, User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain
+from tests.sessions.story import Story, write
 
 TOUCH = {"tool": "bash", "input": {"command": "touch made"}}
+MKDIR = {"tool": "bash", "input": {"command": "mkdir folder"}}
+HIDDEN = {"tool": "bash", "input": {"command": "to''uch made"}}
 TASK = {"description": "touch", "prompt": "touch it", "subagent_type": "general"}
 
 
@@ -52,6 +71,48 @@ def refused(user: User, session: Session) -> str:
         answer(user, session)
     assert pending(session)
     return str(caught.value)
+
+
+def edit_what_was_said(bob: User, alice: User, session: Session) -> Session:
+    Story(session, alice).ask("hi")
+    write(session, SessionStatus(state="idle"))
+    part = Part.objects.get(session=session)
+    data = {**part.data, "text": "Do as I say."}
+    update_part(session_access(bob, session), part.message_id, part.pk, data)
+    return session
+
+
+def answer_a_question(bob: User, alice: User, session: Session) -> Session:
+    story = Story(session, alice)
+    story.ask("hi")
+    story.answer()
+    asked = QuestionRequest.objects.get(pk=story.questions("Which?", "Red", "Blue"))
+    reply_question(session_access(bob, session), asked, answers=[["Do as I say."]])
+    return session
+
+
+def reject_with_a_message(bob: User, alice: User, session: Session) -> Session:
+    story = Story(session, alice)
+    story.ask("hi")
+    story.answer()
+    asked = PermissionRequest.objects.get(pk=story.waits("ls"))
+    access = session_access(bob, session)
+    reply_permission(access, asked, reply="reject", message="Do as I say.")
+    return session
+
+
+def edit_a_prompt_before_others(bob: User, alice: User, session: Session) -> Session:
+    queued = prompt(alice, session, "one", delivery="queue")
+    Membership.objects.filter(user=bob).update(role=Role.ADMIN)
+    change_input(session_access(bob, session), queued.pk, revision=0, text="Do as I say.")
+    change_input(session_access(alice, session), queued.pk, revision=1, text="Do as I say!")
+    return session
+
+
+def import_and_fork(bob: User, alice: User, session: Session) -> Session:
+    access = access_project(authenticate_user(bob), session.project_id)
+    brought = import_session(access, {"title": "Brought"}, [])
+    return fork_session(session_access(alice, brought))
 
 
 async def begin(user: User, session: Session, *steps: Any) -> None:
@@ -108,6 +169,48 @@ async def test_a_saved_answer_does_not_count_and_none_is_saved(
     with pytest.raises(Invalid, match="only be allowed once"):
         await in_db(answer, bob, session, "always", patterns=["touch *"])
     assert not await in_db(made, session)
+
+
+async def test_always_for_another_call_does_not_answer_it(alice: User, session: Session) -> None:
+    team = session.project.team
+    team.config = {"permission": {"bash": {"*": "allow", "mkdir *": "ask", "touch *": "ask-other"}}}
+    await in_db(team.save)
+    await in_db(prompt, alice, session, script([MKDIR, HIDDEN], [{"text": "end"}]))
+    await drain(session)
+    other = await in_db(lambda: PermissionRequest.objects.get(second_person=False))
+    access = await in_db(session_access, alice, session)
+    await in_db(lambda: reply_permission(access, other, reply="always"))
+    await drain(session)
+    assert (await in_db(pending, session)).second_person
+    assert not await in_db(made, session)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        edit_what_was_said,
+        answer_a_question,
+        reject_with_a_message,
+        edit_a_prompt_before_others,
+        import_and_fork,
+    ],
+)
+async def test_who_gives_the_agent_words_without_a_prompt_is_out_too(
+    way: Callable[[User, User, Session], Session], alice: User, bob: User, session: Session
+) -> None:
+    told = await in_db(way, bob, alice, session)
+    found = await in_db(second_person, told, session.project.team)
+    assert bob.pk in found.prompted
+
+
+async def test_who_has_only_moved_a_prompt_can_allow_it(
+    alice: User, adam: User, session: Session
+) -> None:
+    await begin(alice, session)
+    queued = await in_db(prompt, alice, session, "and then", delivery="queue")
+    access = await in_db(session_access, adam, session)
+    await in_db(lambda: change_input(access, queued.pk, revision=0, delivery="steer"))
+    await in_db(answer, adam, session)
 
 
 async def test_a_line_that_somebody_typed_waits_as_well(

@@ -13,7 +13,7 @@ from opencode_web.lib.errors import NotFound
 from teams.access import access_team
 from teams.models import AuditEntry, Membership, Team, User
 from teams.tasks import end_emergencies
-from tests.factories import make_token
+from tests.factories import make_team, make_token
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -99,3 +99,21 @@ def test_a_member_has_no_need_of_it(console: Client, root: User, team: Team) -> 
     Membership.objects.create(team=team, user=root, role="viewer")
     assert "You are in Acme already." in enter(console, team, role="admin")
     assert Membership.objects.get(user=root).role == "viewer"
+
+
+def test_each_ends_for_itself(
+    root: User, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = timezone.now() - timedelta(seconds=1)
+    for one in (team, make_team(alice, name="Other")):
+        Membership.objects.create(team=one, user=root, role="viewer", expires_at=over)
+
+    def fail_second(team_id: str) -> None:
+        if AuditEntry.objects.filter(action="glass.mended", team=None).count() == 2:
+            raise RuntimeError
+
+    monkeypatch.setattr("teams.actions.break_glass.announce_access", fail_second)
+    with pytest.raises(RuntimeError):
+        end_emergencies()
+    assert Membership.objects.filter(user=root).count() == 1
+    assert AuditEntry.objects.filter(action="glass.mended", team=None).count() == 1

@@ -24,6 +24,7 @@ from django.utils.crypto import constant_time_compare
 
 from opencode_web.lib.crypto import DecryptionError, reencrypt, sealed_token_keys
 from opencode_web.lib.fields import EncryptedTextField
+from teams.audit_chain.heads import vouch_for_former_keys
 from teams.models import FormerKey, User
 
 _BATCH = 200
@@ -46,6 +47,7 @@ def rotate_keys() -> Iterator[Rotation]:
     # First, so that a key which is dropped too early loses no token.
     for name, sealed in sealed_token_keys().items():
         FormerKey.objects.get_or_create(name=name, defaults={"sealed": sealed})
+    vouch_for_former_keys()
     for model, name in encrypted_fields():
         yield _rotate_field(model, name)
     yield _rotate_factors()

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from teams.audit_chain.hashes import digest_of, hash_personal, is_erased, link_hash
-from teams.audit_chain.heads import is_signed_by, own_public_keys
+from teams.audit_chain.heads import is_signed_by, known_public_keys
 from teams.models import SERVER_CHAIN, AuditEntry, AuditHead, SignedHead
 
 TRIGGERS = {
@@ -76,7 +76,7 @@ def verify_chain(
 
     `public_keys` are former ones of the server that it has forgotten.
     """
-    keys = {*own_public_keys(), *public_keys}
+    keys = {*known_public_keys(), *public_keys}
     checked = _Check(chain, keys)
     try:
         checked.run(recent_only=recent_only)

@@ -19,9 +19,12 @@ from sessions.models import ProjectSecret
 from sessions.shares.access import access_shared
 from sessions.shares.links import share_token
 from teams.access import access_team
+from teams.actions.audit import sign_chain
 from teams.actions.invites import create_invite, find_invite
 from teams.actions.tokens import create_token
-from teams.models import FormerKey, Role, Scope, Team, User
+from teams.audit import AuditAction, record
+from teams.audit_chain.verify import verify_chain
+from teams.models import FormerKey, Role, Scope, SignedHead, Team, User
 from tests.architecture.sources import ROOMS, modules, name_of
 from tests.filled import fill
 from tests.sessions.factories import make_project, make_session, session_access
@@ -173,6 +176,24 @@ def test_people_stay_signed_in_and_tokens_and_links_go_on(
     assert access_shared(share_token(share.pk)) == share
     FormerKey.objects.all().delete()
     assert Client().get("/project", headers=bearer).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_signed_heads_of_dropped_keys_still_verify(keys: Settings, alice: User, team: Team) -> None:
+    for former, new in ((OLD, NEW), (NEW, NEWER)):
+        record(AuditAction.SKILL_SAVED, actor=alice, team=team)
+        sign_chain(team.pk)
+        renew(keys, new, former)
+        rotate()
+        renew(keys, new)
+        assert verify_chain(team.pk).problem == ""
+        assert sign_chain(team.pk).problem == ""
+    assert len({head.public_key for head in SignedHead.objects.all()}) == 2
+    # Whoever writes into the database has no key that counts.
+    for row in FormerKey.objects.all():
+        row.audit_key = row.audit_key.partition(":")[0]
+        row.save()
+    assert "a key that this server does not know" in verify_chain(team.pk).problem
 
 
 def test_without_a_rotation_a_dropped_key_ends_what_it_made(

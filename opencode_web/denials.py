@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from opencode_web.lib.errors import AppError, Forbidden
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.origin import current_origin
+from opencode_web.lib.text import clean_text
 from teams.access import RoleMissing, TeamAccess
 from teams.audit import AuditAction, record
 from teams.auth import Principal
@@ -31,7 +32,7 @@ def note_denial(request: HttpRequest, error: AppError) -> None:
     once = f"denied.{user.pk}.{origin.token_id if origin else ''}.{method}.{route}"
     if not cache.add(once.replace(" ", ""), True, REPEATED_AFTER_S):
         return
-    data: JsonObject = {"method": method, "route": f"/{route}", "path": request.path[:500]}
+    data: JsonObject = {"method": method, "route": f"/{route}", "path": _path_of(request)}
     team = None
     if isinstance(error, RoleMissing):
         team, data["role"] = error.team, str(error.need)
@@ -40,6 +41,15 @@ def note_denial(request: HttpRequest, error: AppError) -> None:
     elif isinstance(principal := getattr(request, "principal", None), Principal):
         team = principal.team
     record(AuditAction.ACCESS_DENIED, actor=user, team=team, data=data)
+
+
+def _path_of(request: HttpRequest) -> str:
+    # The secret of an invitation or of another link is part of its address.
+    given = request.resolver_match.kwargs if request.resolver_match else {}
+    token = str(given.get("token", ""))
+    path = request.path.replace(token, "***") if token else request.path
+    # PostgreSQL refuses some characters, and what is refused there leaves no trace.
+    return clean_text(path)[:500]
 
 
 def _user_of(request: HttpRequest) -> User | None:

@@ -11,20 +11,25 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.models import Session as StoredSession
 from django.core import signing
+from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from opencode_web.lib.crypto import DecryptionError, reencrypt, sealed_token_keys
 from opencode_web.lib.fields import EncryptedTextField
+from teams.audit_chain.heads import vouch_for_former_keys
 from teams.models import FormerKey, User
 
 _BATCH = 200
+# What allauth keeps encrypted in the JSON of a second factor, see `teams.identity.factors`.
+_FACTOR_SECRETS = ("secret", "seed")
 
 
 @dataclass
@@ -42,8 +47,10 @@ def rotate_keys() -> Iterator[Rotation]:
     # First, so that a key which is dropped too early loses no token.
     for name, sealed in sealed_token_keys().items():
         FormerKey.objects.get_or_create(name=name, defaults={"sealed": sealed})
+    vouch_for_former_keys()
     for model, name in encrypted_fields():
         yield _rotate_field(model, name)
+    yield _rotate_factors()
     yield _rotate_sessions()
 
 
@@ -75,7 +82,30 @@ def _rotate_field(model: type[Model], name: str) -> Rotation:
     return done
 
 
-def _in_batches(rows: Any) -> Iterator[tuple[Any, str]]:  # of any model, by keys of any kind
+def _rotate_factors() -> Rotation:
+    done = Rotation("second factors")
+    for (pk,) in _in_batches(Authenticator.objects.order_by("pk").values_list("pk")):
+        with transaction.atomic():
+            # A code that is entered meanwhile writes into the same JSON.
+            row = Authenticator.objects.select_for_update().filter(pk=pk).first()
+            names = [name for name in _FACTOR_SECRETS if row and row.data.get(name)]
+            if row is None or not names:
+                continue
+            try:
+                new = {name: reencrypt(row.data[name]) for name in names}
+            except DecryptionError:
+                done.unreadable.append(str(pk))
+                continue
+            if not any(new.values()):
+                done.current += 1
+                continue
+            row.data.update({name: token for name, token in new.items() if token})
+            row.save(update_fields=["data"])
+            done.rotated += 1
+    return done
+
+
+def _in_batches(rows: Any) -> Iterator[tuple[Any, ...]]:  # of any model, by keys of any kind
     batch = list(rows[:_BATCH])
     while batch:
         yield from batch

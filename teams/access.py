@@ -158,7 +158,7 @@ def access_team(
 def in_emergency(access: TeamAccess) -> list[Membership]:
     """Returns: the operators who are in the team now, the first to leave first. No query for a team
     that has none."""
-    until = access.team.glass_broken_until
+    until = access.team.emergency_until
     if until is None or until <= timezone.now():
         return []
     rows = Membership.objects.current().filter(team=access.team, expires_at__isnull=False)

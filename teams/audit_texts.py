@@ -142,9 +142,9 @@ SENTENCES: dict[str, Promise] = {
     Did.WEBHOOK_DELETED: gettext_lazy("{who} deleted the webhook {name}."),
     Did.WEBHOOK_PINGED: gettext_lazy("{who} sent a test to the webhook {it}."),
     Did.WEBHOOK_REDELIVERED: gettext_lazy("{who} repeated a delivery of the webhook {it}."),
-    Did.GLASS_BROKEN: gettext_lazy(
+    Did.EMERGENCY_BEGAN: gettext_lazy(
         "{who} took emergency access to the team {it} as {role} until {until}. Reason: {reason}"),
-    Did.GLASS_MENDED: gettext_lazy("The emergency access of {user} to the team {it} ended."),
+    Did.EMERGENCY_ENDED: gettext_lazy("The emergency access of {user} to the team {it} ended."),
     Did.OPERATOR_STOPPED_TURN: gettext_lazy(
         "The operator {who} stopped the session {it}: {reason}"),
     Did.OPERATOR_KILLED_TURN: gettext_lazy("The operator {who} killed the session {it}: {reason}"),

@@ -199,6 +199,8 @@ def _replace(reader: Reader, say: Say) -> None:
             remove_sqlite(copy)
             stage_sqlite(reader, copy)
         mark = settings.DATA_DIR / RESTORING
+        # What a killed restore has left is undone by no other one that fails.
+        was_unfinished = mark.exists()
         mark.touch(mode=0o600)
         swap = _Swap()
         try:
@@ -212,7 +214,8 @@ def _replace(reader: Reader, say: Say) -> None:
                     postgres.load(content)
         except BaseException:
             swap.undo()
-            mark.unlink()
+            if not was_unfinished:
+                mark.unlink()
             raise
         mark.unlink()
         if database is not None:

@@ -47,8 +47,9 @@ def unpack(source: IO[bytes], root: Root, into: Path) -> int:
 
 def _checked(info: tarfile.TarInfo, root: Root, folders: dict[str, tarfile.TarInfo]) -> str:
     path = info.name.rstrip("/")
-    above, _, name = path.rpartition("/")
-    if name in {"", ".", ".."} or "\0" in path or (above and above not in folders):
+    above, slash, name = path.rpartition("/")
+    # A name that begins with a slash has nothing above it, and leads out.
+    if name in {"", ".", ".."} or "\0" in path or (slash and above not in folders):
         raise DamagedBackup(f"The archive of {root.name} has a bad name: {info.name!r}.")
     if not above and root.is_kept(name):
         raise DamagedBackup(f"The archive of {root.name} has {name!r}, which no backup has.")

@@ -19,7 +19,7 @@ from sessions.api.config import team_of
 from teams.access import is_operator
 from teams.audit import AuditAction, record
 from teams.audit_chain.export import entry_to_line, head_to_line
-from teams.audit_chain.heads import own_public_keys
+from teams.audit_chain.heads import known_public_keys
 from teams.audit_chain.verify import entries_of
 from teams.models import SERVER_CHAIN, AuditHead, Role, Scope, SignedHead
 
@@ -84,7 +84,7 @@ def get_head(request: ApiRequest, team: str = "", server: bool = False) -> Audit
         "hash": head.hash if head else "",
         "problem": head.problem if head else "",
         "signed": [head_to_line(one) for one in signed],
-        "public_keys": [*own_public_keys()],
+        "public_keys": [*known_public_keys()],
     }
 
 

@@ -160,7 +160,7 @@ def delete_limit(request: ApiRequest, budget_id: int, team: str = "") -> bool:
     ip = client_ip(request)
     access = team_of(request, team, need=None)
     is_servers = Budget.objects.filter(pk=budget_id, team=None).exists()
-    if is_servers and is_operator(request.auth.user):
+    if is_servers and _is_operator(request):
         _require_operator(request)
         remove_instance_limit(request.auth.user, budget_id, ip=ip)
     else:
@@ -174,7 +174,9 @@ def get_requests(request: ApiRequest, team: str = "") -> list[RequestWire]:
     """Your own of the current periods, and those that you can answer."""
     access = team_of(request, team, need=None)
     own = list(current_requests().filter(team=access.team, asker=access.user))
-    others = [*waiting_requests(access), *instance_requests(access.user).filter(team=access.team)]
+    others = list(waiting_requests(access))
+    if _is_operator(request):
+        others += instance_requests(access.user).filter(team=access.team)
     rows = {row.pk: row for row in (*own, *others)}
     return [_request(row) for row in rows.values()]
 
@@ -204,6 +206,8 @@ def answer(request: ApiRequest, ask_id: str, body: AnswerBody, team: str = "") -
     access = team_of(request, team, need=None)
     request.auth.require(TokenScope.ADMIN)
     row = access_request(access, ask_id)
+    if row.budget.scope == Scope.INSTANCE:
+        _require_operator(request)
     row = answer_request(
         row, actor=access.user, grant=body.amount, answer=body.answer, ip=client_ip(request)
     )
@@ -212,13 +216,18 @@ def answer(request: ApiRequest, ask_id: str, body: AnswerBody, team: str = "") -
 
 def _require_operator(request: ApiRequest) -> None:
     request.auth.require(TokenScope.ADMIN)
-    if not is_operator(request.auth.user):
-        raise Forbidden("Only operators can change the budgets of this server.")
+    if not _is_operator(request):
+        raise Forbidden("Only operators can change the budgets of this server, with their sign-in.")
+
+
+def _is_operator(request: ApiRequest) -> bool:
+    # A token is one team's.
+    return is_operator(request.auth.user) and request.auth.via != "token"
 
 
 def _limits(request: ApiRequest, access: TeamAccess) -> list[LimitWire]:
     lines = load_limits(access, budgets_of(access.team), every=True)
-    if is_operator(request.auth.user):
+    if _is_operator(request):
         lines = [*load_instance_limits(), *lines]
     return [_line(line, names_projects=access.sees_work) for line in lines]
 

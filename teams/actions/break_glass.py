@@ -52,7 +52,7 @@ def break_glass(
     data: JsonObject = {"role": role.value, "reason": reason, "until": until.isoformat()}
     for of_team in (team, None):
         record(
-            AuditAction.GLASS_BROKEN,
+            AuditAction.EMERGENCY_BEGAN,
             actor=operator,
             team=of_team,
             target=team,
@@ -70,7 +70,6 @@ def end_break_glass(row: Membership, *, by: User, ip: str | None = None) -> None
     _note(row.team)
 
 
-@transaction.atomic
 def end_over(team: Team | None = None) -> int:
     """Remove the operators whose time is over: they count no longer anyway.
 
@@ -79,16 +78,18 @@ def end_over(team: Team | None = None) -> int:
     rows = Membership.objects.filter(expires_at__lte=timezone.now()).select_related("team", "user")
     over = list(rows if team is None else rows.filter(team=team))
     for row in over:
-        _end(row, by=None)
-    for ended in {row.team for row in over}:
-        _note(ended)
+        # Each for itself: it is written down in the chains of the team and of the server, and a
+        # transaction that has locked two teams and the server would wait for one that has one.
+        with transaction.atomic():
+            _end(row, by=None)
+            _note(row.team)
     return len(over)
 
 
 def _end(row: Membership, *, by: User | None, ip: str | None = None) -> None:
     data: JsonObject = {"user": row.user.email}
     for team in (row.team, None):
-        record(AuditAction.GLASS_MENDED, actor=by, team=team, target=row.team, data=data, ip=ip)
+        record(AuditAction.EMERGENCY_ENDED, actor=by, team=team, target=row.team, data=data, ip=ip)
     # They would be good again the next time.
     end_credentials(row)
     row.delete()
@@ -99,5 +100,5 @@ def _note(team: Team) -> None:
     """Keep with the team until when somebody is in it."""
     rows = Membership.objects.filter(team=team, expires_at__isnull=False)
     until: datetime | None = rows.aggregate(last=Max("expires_at"))["last"]
-    Team.objects.filter(pk=team.pk).update(glass_broken_until=until)
-    team.glass_broken_until = until
+    Team.objects.filter(pk=team.pk).update(emergency_until=until)
+    team.emergency_until = until

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from datetime import UTC
 from ipaddress import ip_address
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from teams.models import SERVER_CHAIN, AuditEntry
+
+# What is left of the address of an erased person.
+_PSEUDONYM = re.compile(r"(person-\w+)?")
 
 
 def chain_of(entry: AuditEntry) -> str:
@@ -31,6 +35,12 @@ def hash_personal(entry: AuditEntry) -> str:
         "names": entry.names,
     }
     return _sha256(entry.salt + canonical(personal))
+
+
+def is_erased(entry: AuditEntry) -> bool:
+    """Whether nothing personal is left but a pseudonym. Anything else was put in its place."""
+    left = entry.salt or entry.client or entry.ip or entry.names
+    return not left and _PSEUDONYM.fullmatch(entry.actor_email) is not None
 
 
 def digest_of(entry: AuditEntry) -> str:

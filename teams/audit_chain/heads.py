@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from django.core.signing import BadSignature, Signer
 
-from opencode_web.lib.crypto import signing_keys
-from teams.models import SignedHead
+from opencode_web.lib.crypto import names_of_keys, signing_keys
+from teams.models import FormerKey, SignedHead
 
 PURPOSE = b"audit heads"
 
@@ -42,6 +43,35 @@ def is_signed_by(head: SignedHead, public_keys: set[str]) -> bool:
 def own_public_keys() -> list[str]:
     """Returns: the server's keys in hexadecimal digits, the one it signs with first."""
     return [_public_key_of(key) for key in _private_keys()]
+
+
+def known_public_keys() -> list[str]:
+    """Returns: the server's own keys, then those of a former SECRET_KEY that are vouched for."""
+    former = map(_vouched_key, FormerKey.objects.order_by("name"))
+    return list(dict.fromkeys([*own_public_keys(), *filter(None, former)]))
+
+
+def vouch_for_former_keys() -> None:
+    """Sign what verifies the heads of former keys with the newest one: a row alone proves nothing.
+
+    Each former key of the settings must have a row.
+    """
+    given = dict(zip(names_of_keys(), own_public_keys(), strict=True))
+    for row in FormerKey.objects.all():
+        if key := given.get(row.name) or _vouched_key(row):
+            FormerKey.objects.filter(pk=row.pk).update(audit_key=_signer().sign(key))
+
+
+def _vouched_key(row: FormerKey) -> str:
+    """Returns: empty without one, and for one that this server has not signed."""
+    try:
+        return _signer().unsign(row.audit_key)
+    except BadSignature:
+        return ""
+
+
+def _signer() -> Signer:
+    return Signer(salt="former audit key")
 
 
 def _public_key_of(key: Ed25519PrivateKey) -> str:

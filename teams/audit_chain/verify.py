@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models import QuerySet
 
-from teams.audit_chain.hashes import digest_of, hash_personal, link_hash
-from teams.audit_chain.heads import is_signed_by, own_public_keys
+from teams.audit_chain.hashes import digest_of, hash_personal, is_erased, link_hash
+from teams.audit_chain.heads import is_signed_by, known_public_keys
 from teams.models import SERVER_CHAIN, AuditEntry, AuditHead, SignedHead
 
 TRIGGERS = {
@@ -76,7 +76,7 @@ def verify_chain(
 
     `public_keys` are former ones of the server that it has forgotten.
     """
-    keys = {*own_public_keys(), *public_keys}
+    keys = {*known_public_keys(), *public_keys}
     checked = _Check(chain, keys)
     try:
         checked.run(recent_only=recent_only)
@@ -120,7 +120,7 @@ class _Check:
             assert entry.seq is not None
             self._at = Start(entry.seq, entry.hash)
             self._entries += 1
-            self._erased += not entry.salt
+            self._erased += is_erased(entry)
             if signed.get(entry.seq, entry.hash) != entry.hash:
                 raise _Broken(f"{_name(entry)} is not the one that was signed")
 
@@ -136,7 +136,7 @@ class _Check:
         if entry.seq != expected:
             raise _Broken(f"entry {expected} is missing: {_name(entry)} follows {self._at.seq}")
         was_changed = (
-            (bool(entry.salt) and hash_personal(entry) != entry.personal_hash)
+            (not is_erased(entry) and hash_personal(entry) != entry.personal_hash)
             or digest_of(entry) != entry.digest
             or link_hash(self.chain, entry.seq, entry.prev_hash, entry.digest) != entry.hash
         )

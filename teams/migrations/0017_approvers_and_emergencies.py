@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='team',
-            name='glass_broken_until',
+            name='emergency_until',
             field=models.DateTimeField(null=True),
         ),
     ]

@@ -20,7 +20,7 @@ class FormerKeyQuerySet(models.QuerySet["FormerKey"]):
 
 
 class FormerKey(models.Model):
-    """What finds tokens, invitations and links that were made under a SECRET_KEY before this one.
+    """What finds tokens and verifies signed heads of a SECRET_KEY before this one.
 
     Only `manage.py rotate_keys` writes it. It opens nothing that was encrypted.
     """
@@ -28,6 +28,8 @@ class FormerKey(models.Model):
     # Tells the key from others without giving it away.
     name = models.CharField(primary_key=True, max_length=16)
     sealed = EncryptedTextField()
+    # The key that verifies the heads it has signed, itself signed, see `audit_chain.heads`.
+    audit_key = models.CharField(max_length=200, blank=True, default="")
     rotated_at = models.DateTimeField(default=timezone.now)
 
     objects = FormerKeyQuerySet.as_manager()

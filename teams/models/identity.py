@@ -6,6 +6,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from opencode_web.lib.fields import EncryptedTextField
 from opencode_web.lib.json import JsonObject
 from teams.models.membership import Membership, Role
 from teams.models.team import SLUG_PATTERN, Team
@@ -33,8 +34,7 @@ class IdentityProvider(models.Model):
     # The issuer. Linked accounts are those of this server, so it never changes.
     server_url = models.CharField(max_length=500, blank=True)
     client_id = models.CharField(max_length=200, blank=True)
-    # Encrypted.
-    secret = models.TextField(blank=True)
+    secret = EncryptedTextField(blank=True)
     # Of SAML: what its metadata says.
     metadata: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict)
     # People with a confirmed address here are linked by it, and may get an account.

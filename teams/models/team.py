@@ -57,7 +57,7 @@ class Team(models.Model):
     # Sessions that have waited since before look again.
     budgets_changed_at = models.DateTimeField(null=True)
     # Until when an operator is in it by breaking the glass, so that its pages can say so.
-    glass_broken_until = models.DateTimeField(null=True)
+    emergency_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:

@@ -14,9 +14,11 @@ from django.test import Client
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.origin import Origin, current_origin, identify, originating
+from teams.access import access_team
+from teams.actions.invites import create_invite
 from teams.audit import AuditAction, record
-from teams.models import AuditEntry, Team, User
-from tests.factories import make_token
+from teams.models import AuditEntry, Role, Team, User
+from tests.factories import make_token, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -62,6 +64,27 @@ def test_a_rejected_token_is_recorded_without_its_secret(alice: User, team: Team
     assert newest("token.refused").told == {"account": token.prefix}
     assert client.get("/token", headers={"Authorization": "Bearer x"}).status_code == 401
     assert newest("token.refused").told == {"account": ""}
+
+
+def test_the_denial_of_an_invitation_does_not_keep_its_secret(
+    alice: User, team: Team, client_for: ClientFor
+) -> None:
+    access = access_team(alice, team.slug)
+    _, secret = create_invite(access, role=Role.MEMBER, email="carol@example.com")
+    stranger = client_for(make_user("eve@example.com"))
+    assert stranger.post(f"/invite/{secret}").status_code == 403
+    entry = AuditEntry.objects.get(action="access.denied")
+    assert entry.data["path"] == "/invite/***"
+    assert secret not in str(AuditEntry.objects.values())
+
+
+def test_a_denial_is_recorded_whatever_is_in_its_path(
+    bob: User, team: Team, client_for: ClientFor
+) -> None:
+    path = "/t/acme/settings/invites/a%00b/revoke"
+    assert client_for(bob).post(path).status_code == 403
+    entry = AuditEntry.objects.get(action="access.denied")
+    assert str(entry.data["path"]).startswith("/t/acme/settings/invites/a")
 
 
 def test_a_denial_is_recorded_once_with_what_was_missing(

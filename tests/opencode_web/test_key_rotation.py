@@ -6,6 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
 from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django import Settings
@@ -17,9 +19,12 @@ from sessions.models import ProjectSecret
 from sessions.shares.access import access_shared
 from sessions.shares.links import share_token
 from teams.access import access_team
+from teams.actions.audit import sign_chain
 from teams.actions.invites import create_invite, find_invite
 from teams.actions.tokens import create_token
-from teams.models import FormerKey, Role, Scope, Team, User
+from teams.audit import AuditAction, record
+from teams.audit_chain.verify import verify_chain
+from teams.models import FormerKey, Role, Scope, SignedHead, Team, User
 from tests.architecture.sources import ROOMS, modules, name_of
 from tests.filled import fill
 from tests.sessions.factories import make_project, make_session, session_access
@@ -45,7 +50,10 @@ STORED = {
     "sessions/actions/secrets.py": "agent_sessions.ProjectSecret.value",
     "sessions/actions/webhooks.py": "agent_sessions.Webhook.secret",
     "teams/actions/idempotency.py": "teams.IdempotencyKey.answer",
+    "teams/actions/identity.py": "teams.IdentityProvider.secret",
 }
+# In the JSON of allauth's own model.
+OF_ALLAUTH = {"teams/identity/factors.py": "mfa.Authenticator.data"}
 
 
 def rotate() -> str:
@@ -79,6 +87,27 @@ def test_every_encrypted_field_of_every_model_is_rotated(keys: Settings) -> None
             assert decrypt(stored) in {f"secret of {name}", _token_key_of_old(stored)}
 
 
+def test_second_factors_are_rotated(keys: Settings, alice: User) -> None:
+    totp = TOTP.activate(alice, "JBSWY3DPEHPK3PXP").instance
+    codes = RecoveryCodes.activate(alice)
+    unused, stored = codes.get_unused_codes(), {*totp.data, *codes.instance.data}
+    # Whatever else allauth comes to keep has to be looked at.
+    assert stored == {"secret", "seed", "used_mask"}
+    renew(keys, NEW, OLD)
+    assert "second factors: 2 rotated" in rotate()
+    assert "second factors: 0 rotated, 2 current" in rotate()
+    renew(keys, NEW)
+    totp.refresh_from_db()
+    codes.instance.refresh_from_db()
+    assert decrypt(totp.data["secret"]) == "JBSWY3DPEHPK3PXP"
+    assert codes.get_unused_codes() == unused
+    renew(keys, NEWER)
+    out = io.StringIO()
+    with pytest.raises(CommandError, match="secrets cannot be read"):
+        call_command("rotate_keys", stdout=out, stderr=out)
+    assert f"second factors: no key opens {totp.pk}, {codes.instance.pk}" in out.getvalue()
+
+
 def _token_key_of_old(stored: str) -> str:
     row = FormerKey.objects.filter(sealed=stored).first()
     return decrypt(row.sealed) if row else ""
@@ -91,7 +120,7 @@ def test_whatever_is_encrypted_goes_into_a_field_that_is_rotated() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "encrypt"
     }
-    assert callers == IN_TRANSIT.keys() | STORED.keys()
+    assert callers == IN_TRANSIT.keys() | STORED.keys() | OF_ALLAUTH.keys()
     known = {f"{model._meta.label}.{name}" for model, name in encrypted_fields()}
     assert set(STORED.values()) <= known
 
@@ -147,6 +176,24 @@ def test_people_stay_signed_in_and_tokens_and_links_go_on(
     assert access_shared(share_token(share.pk)) == share
     FormerKey.objects.all().delete()
     assert Client().get("/project", headers=bearer).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_signed_heads_of_dropped_keys_still_verify(keys: Settings, alice: User, team: Team) -> None:
+    for former, new in ((OLD, NEW), (NEW, NEWER)):
+        record(AuditAction.SKILL_SAVED, actor=alice, team=team)
+        sign_chain(team.pk)
+        renew(keys, new, former)
+        rotate()
+        renew(keys, new)
+        assert verify_chain(team.pk).problem == ""
+        assert sign_chain(team.pk).problem == ""
+    assert len({head.public_key for head in SignedHead.objects.all()}) == 2
+    # Whoever writes into the database has no key that counts.
+    for row in FormerKey.objects.all():
+        row.audit_key = row.audit_key.partition(":")[0]
+        row.save()
+    assert "a key that this server does not know" in verify_chain(team.pk).problem
 
 
 def test_without_a_rotation_a_dropped_key_ends_what_it_made(

@@ -109,6 +109,11 @@ def test_the_database_refuses_changes(chain: str) -> None:
     [
         (f"UPDATE {ENTRIES} SET action = 'skill.deleted' WHERE id = {{3}}", "entry 3 .* changed"),
         (f"UPDATE {ENTRIES} SET actor_email = 'eve@x.org' WHERE id = {{3}}", "entry 3 .* changed"),
+        (
+            f"UPDATE {ENTRIES} SET actor_email = 'eve', salt = '' WHERE id = {{3}}",
+            "entry 3 .* changed",
+        ),
+        (f"UPDATE {ENTRIES} SET client = 'x', salt = '' WHERE id = {{3}}", "entry 3 .* changed"),
         (f"UPDATE {ENTRIES} SET digest = prev_hash WHERE id = {{3}}", "entry 3 .* changed"),
         (f"DELETE FROM {ENTRIES} WHERE id = {{3}}", "entry 3 is missing: entry 4 "),
         (f"DELETE FROM {ENTRIES} WHERE id = {{last}}", "the head is at entry"),

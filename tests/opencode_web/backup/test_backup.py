@@ -197,3 +197,21 @@ def test_no_server_starts_on_half_a_restore(settings: Settings, alice: User) -> 
 
     (settings.DATA_DIR / RESTORING).touch()
     assert "opencode_web.E018" in [message.id for message in check_settings(None)]
+
+
+def test_a_restore_that_fails_keeps_the_mark_of_one_that_was_killed(
+    made: Path, command: Command, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    mark = settings.DATA_DIR / RESTORING
+    monkeypatch.setattr("opencode_web.backup.restore._swap_files", fail)
+    assert "cannot be restored" in refused(command, "restore", made, force=True)
+    assert not mark.exists()
+    mark.touch()
+    assert "cannot be restored" in refused(command, "restore", made, force=True)
+    assert mark.exists()
+    monkeypatch.undo()
+    command("restore", made, force=True)
+    assert not mark.exists()

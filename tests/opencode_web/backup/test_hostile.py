@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -57,6 +58,9 @@ D, F, L, H = tarfile.DIRTYPE, tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE
 HOSTILE = {
     "up": ("data", [("../escaped", F, "x")]),
     "absolute": ("worktrees", [("/tmp/escaped", F, "x")]),
+    "absolute at the top": ("worktrees", [("/escaped-at-the-top", F, "x")]),
+    "an absolute folder": ("data", [("/escaped-at-the-top", D, "")]),
+    "an absolute link": ("worktrees", [("/escaped-at-the-top", L, "/etc")]),
     "up below": ("worktrees", [("a", D, ""), ("a/../../escaped", F, "x")]),
     "dot": ("worktrees", [(".", D, "")]),
     "through a link": ("worktrees", [("a", L, "/tmp"), ("a/escaped", F, "x")]),
@@ -91,6 +95,7 @@ def test_a_hostile_archive_changes_nothing(
             assert files_of(settings.DATA_DIR) == before
             assert not list(settings.DATA_DIR.parent.rglob("escaped"))
             assert not Path("/tmp/escaped").exists()
+            assert not os.path.lexists("/escaped-at-the-top")
 
 
 @pytest.mark.any_database

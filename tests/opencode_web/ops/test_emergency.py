@@ -18,7 +18,7 @@ from teams.actions.services import create_service
 from teams.actions.teams import transfer_team
 from teams.models import AuditEntry, Invite, Membership, Role, Team, User
 from teams.tasks import end_emergencies
-from tests.factories import make_token
+from tests.factories import make_team, make_token
 from tests.sessions.factories import session_access
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +45,7 @@ def test_an_operator_reads_for_a_time_and_the_team_sees_it(
     assert code(console, "/t/acme/settings/general", name="x") == 403
     shown = client_for(alice).get("/t/acme/").content.decode()
     assert f"(Viewer): {REASON}" in shown
-    entries = AuditEntry.objects.filter(action="glass.broken").order_by("pk")
+    entries = AuditEntry.objects.filter(action="emergency.began").order_by("pk")
     assert [(entry.team, entry.actor) for entry in entries] == [(team, root), (None, root)]
     assert entries[0].data["reason"] == REASON
 
@@ -72,7 +72,7 @@ def test_it_ends_by_itself_and_at_once(
         access_team(root, "acme")
     end_emergencies()
     assert not Membership.objects.filter(user=root).exists()
-    assert AuditEntry.objects.filter(action="glass.mended", team=team).exists()
+    assert AuditEntry.objects.filter(action="emergency.ended", team=team).exists()
     assert REASON not in client_for(alice).get("/t/acme/").content.decode()
 
 
@@ -153,3 +153,21 @@ def test_a_member_has_no_need_of_it(console: Client, root: User, team: Team) -> 
     Membership.objects.create(team=team, user=root, role="viewer")
     assert "You are in Acme already." in enter(console, team, role="admin")
     assert Membership.objects.get(user=root).role == "viewer"
+
+
+def test_each_ends_for_itself(
+    root: User, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = timezone.now() - timedelta(seconds=1)
+    for one in (team, make_team(alice, name="Other")):
+        Membership.objects.create(team=one, user=root, role="viewer", expires_at=over)
+
+    def fail_second(team_id: str) -> None:
+        if AuditEntry.objects.filter(action="emergency.ended", team=None).count() == 2:
+            raise RuntimeError
+
+    monkeypatch.setattr("teams.actions.break_glass.announce_access", fail_second)
+    with pytest.raises(RuntimeError):
+        end_emergencies()
+    assert Membership.objects.filter(user=root).count() == 1
+    assert AuditEntry.objects.filter(action="emergency.ended", team=None).count() == 1

@@ -14,7 +14,8 @@ from teams.access import access_team
 from teams.actions.services import create_service
 from teams.budgets import Limit, Scope, load_standings
 from teams.models import Budget, BudgetRequest, Period, Role, User
-from tests.factories import make_usage, make_user
+from teams.models import Scope as TokenScope
+from tests.factories import make_token, make_usage, make_user
 from tests.sessions.story import write
 
 pytestmark = pytest.mark.django_db
@@ -168,3 +169,35 @@ def test_requests_and_budgets_of_every_scope_by_rest(
     )
     assert refused.status_code == 403
     assert send(owner, "delete", f"budget/limits/{line['id']}") is True
+
+
+def test_the_token_of_an_operator_is_one_teams_and_no_key_to_the_servers_budgets(
+    alice: User, bob: User, project: Project, client_for: ClientFor
+) -> None:
+    User.objects.filter(pk=alice.pk).update(is_superuser=True)
+    team = project.team
+    _, secret = make_token(alice, team, TokenScope.ADMIN)
+    bearer = {"Authorization": f"Bearer {secret}"}
+    body = {"scope": "instance", "limit": 5}
+    path, signed_in = "/budget/limits", client_for(alice)
+
+    def call(client: Client, method: str, path: str, data: Any = None, **more: Any) -> Any:
+        call = getattr(client, method)
+        return call(f"{path}?team=acme", data, content_type="application/json", **more)
+
+    assert call(Client(), "put", path, body, headers=bearer).status_code == 403
+    assert not Budget.objects.exists()
+    (line,) = call(signed_in, "put", path, body).json()
+    asked = BudgetRequest.objects.create(
+        team=team, asker=bob, budget_id=line["id"], amount=1, start=Period.MONTH.first_day()
+    )
+    for method, url in (
+        ("delete", f"{path}/{line['id']}"),
+        ("post", f"/budget/requests/{asked.pk}"),
+    ):
+        data = {"amount": 1} if method == "post" else None
+        assert call(Client(), method, url, data, headers=bearer).status_code in (403, 404)
+    assert call(Client(), "get", path, headers=bearer).json() == []
+    assert call(Client(), "get", "/budget/requests", headers=bearer).json() == []
+    assert call(signed_in, "post", f"/budget/requests/{asked.pk}", {"amount": 1}).status_code == 200
+    assert call(signed_in, "delete", f"{path}/{line['id']}").status_code == 200

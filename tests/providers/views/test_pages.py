@@ -73,7 +73,8 @@ def test_only_admins_change_providers(
 ) -> None:
     row = make_provider(team, key=KEY)
     client = client_for(request.getfixturevalue(person) if person else None)
-    entries = AuditEntry.objects.count()
+    changes = AuditEntry.objects.exclude(action="access.denied")
+    entries = changes.count()
     for name in POSTS:
         with subtests.test(name=name):
             response = client.post(address(name), {"enabled": "0", "key": "new-long-key-1234"})
@@ -81,7 +82,7 @@ def test_only_admins_change_providers(
             row.refresh_from_db()
             assert row.enabled
             assert pick_credential(row).key.reveal() == KEY
-            assert AuditEntry.objects.count() == entries
+            assert changes.count() == entries
 
 
 def test_another_teams_provider_is_not_found(team: Team, admin: Client, charlie: User) -> None:

@@ -34,5 +34,6 @@ def forecast(standing: Standing, *, now: datetime | None = None) -> Forecast | N
     if share < _LEAST_SHARE or not standing.spent or standing.is_reached:
         return None
     total = (standing.spent / share).quantize(Decimal("0.01"))
-    runs_out = start + elapsed * float(standing.limit / standing.spent)
-    return Forecast(total, runs_out if runs_out < end else None)
+    if standing.spent / share <= standing.limit:
+        return Forecast(total, None)
+    return Forecast(total, start + elapsed * float(standing.limit / standing.spent))

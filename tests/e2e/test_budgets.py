@@ -61,7 +61,7 @@ def test_fr_02_a_reached_budget_is_said_and_raising_it_goes_on_with_the_prompt(
         expect(members.locator(f"#status-{session}")).to_contain_text("Waiting for budget")
         expect(members.locator("button[value=steer]")).to_be_disabled()
         assert client.get("/session/status").json()[session]["type"] == "retry"
-        block.get_by_role("link").click()
+        block.get_by_role("link", name="Open the budgets").click()
         expect(members).to_have_url(re.compile("/settings/budgets$"))
         expect(members.get_by_label("For the whole team")).to_have_count(0)
         members.go_back()

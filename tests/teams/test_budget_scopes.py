@@ -214,6 +214,8 @@ def test_nobody_asks_for_a_budget_that_does_not_hold_for_them(
         (2, "9", None, None),
         (6, "0", None, None),
         (6, "2", None, "8.00"),
+        # It would last until after the year 9999.
+        (6, "0.000001", None, "0.00"),
         (6, "5", "12:00", "20.00"),
         (12, "10", None, None),
     ],

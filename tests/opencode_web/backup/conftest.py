@@ -48,10 +48,22 @@ def command() -> Command:
 
     def in_thread(*arguments: object, **options: object) -> str:
         close_pool()
+        if arguments[0] == "restore":
+            _end_leftovers()
         connections.close_all()
         return asyncio.run(asyncio.to_thread(_closing, call, *arguments, **options))
 
     return in_thread
+
+
+def _end_leftovers() -> None:
+    """End the connections that threads of earlier tests in this process have left open."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 def refused(command: Command, *arguments: object, **options: object) -> str:

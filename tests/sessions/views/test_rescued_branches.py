@@ -86,7 +86,8 @@ def test_rescued_work_is_put_on_a_branch_and_deleted(
     assert listed(browser.get(page).content.decode()) == ""
     fragment = browser.get(f"{page}rescued", headers={"HX-Request": "true"}).content.decode()
     assert "No rescued work." in fragment
-    said = AuditEntry.objects.filter(action__startswith="checkout.").values_list("action", "data")
+    entries = AuditEntry.objects.filter(action__startswith="checkout.").order_by("pk")
+    said = entries.values_list("action", "data")
     assert [action for action, _ in said] == ["checkout.branched", "checkout.discarded"]
     assert said[0][1]["name"] == "kept/till"
 

@@ -193,7 +193,8 @@ class AnswerForm(forms.Form):
 
     amount = _amount(label=gettext_lazy("Amount"))
     answer = forms.CharField(label=gettext_lazy("Answer"), max_length=500, required=False)
-    act = forms.ChoiceField(choices=[("grant", ""), ("deny", "")])
+    # Which of the two buttons sent it.
+    act = forms.ChoiceField(choices=[("grant", ""), ("deny", "")], widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

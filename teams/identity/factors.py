@@ -21,6 +21,7 @@ from allauth.mfa.webauthn.forms import (
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext_lazy
 
 from opencode_web.lib.crypto import decrypt, encrypt
 from opencode_web.lib.errors import TooManyRequests
@@ -98,6 +99,8 @@ class _KeyForm(forms.Form):
 
 class AddKeyForm(_KeyForm, AddWebAuthnForm):  # type: ignore[misc]  # as above
     """A new key."""
+
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=100, required=False)
 
 
 class SignInKeyForm(_KeyForm, AuthenticateWebAuthnForm):  # type: ignore[misc]  # as above

@@ -27,6 +27,7 @@ from teams.access import TeamAccess, is_operator
 from teams.actions.budget_requests import MAX_TEXT, ask_for_more
 from teams.budget_form import MAX_AMOUNT
 from teams.budgets import Limit, Scope
+from teams.budgets.all_standings import standings_for
 from teams.budgets.requests import (
     access_request,
     current_requests,
@@ -226,7 +227,8 @@ def _is_operator(request: ApiRequest) -> bool:
 
 
 def _limits(request: ApiRequest, access: TeamAccess) -> list[LimitWire]:
-    lines = load_limits(access, budgets_of(access.team), every=True)
+    budgets = budgets_of(access.team)
+    lines = load_limits(access, budgets, standings_for(budgets), every=True)
     if _is_operator(request):
         lines = [*load_instance_limits(), *lines]
     return [_line(line, names_projects=access.sees_work) for line in lines]

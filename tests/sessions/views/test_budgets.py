@@ -259,5 +259,5 @@ def test_a_page_takes_few_queries(
 ) -> None:
     browser = client_for(alice)
     browser.get(PAGE)
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(16):
         assert browser.get(PAGE).status_code == 200

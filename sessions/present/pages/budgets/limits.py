@@ -13,7 +13,7 @@ from opencode_web.lib.templatetags.ui import money
 from sessions.present.pages.budgets.notices import project_names, whose_text
 from teams.access import TeamAccess
 from teams.budgets import OF_PEOPLE, Scope, Standing, is_monthly, load_standings
-from teams.budgets.all_standings import load_instance_standings, standings_for
+from teams.budgets.all_standings import Held, load_instance_standings
 from teams.budgets.forecast import Forecast, forecast
 from teams.models import Budget, Period
 
@@ -71,15 +71,15 @@ def load_paces(access: TeamAccess) -> list[str]:
 
 
 def load_limits(
-    access: TeamAccess, budgets: list[Budget], *, every: bool = False
+    access: TeamAccess, budgets: list[Budget], held: list[Held], *, every: bool = False
 ) -> list[LimitLine]:
     """Returns: what the person may see of `budgets`, which are all that the team has.
 
-    Without `every`, those are left out that the form has. Who sees what others spend sees each
-    budget, others what holds for them and for all.
+    `held` is how far they are, as of `standings_for`. Without `every`, those are left out that the
+    form has. Who sees what others spend sees each budget, others what holds for them and for all.
     """
     found: dict[int, tuple[Budget, Standing | None]] = {}
-    for budget, user_id, standing in standings_for(budgets):
+    for budget, user_id, standing in held:
         of_many = budget.scope in OF_PEOPLE and budget.scope != Scope.MEMBER
         if access.sees_spending:
             found[budget.pk] = (budget, None if of_many else standing)

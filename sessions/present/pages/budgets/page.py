@@ -141,7 +141,7 @@ def load_budgets(
         session=team_session_cost(access.team),
         most=server_session_cost(),
         lines=lines,
-        more=load_limits(access, budgets),
+        more=load_limits(access, budgets, held),
     )
 
 

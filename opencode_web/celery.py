@@ -26,6 +26,13 @@ from opencode_web.lib.signals import keep_ignored_signals
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "opencode_web.settings")
 
+
+def _beat(task: str, every_s: float, *, expires_s: float | None = None) -> dict[str, Any]:
+    """Returns: an entry of the beat. A message that nobody took by `expires_s` is dropped."""
+    entry: dict[str, Any] = {"task": task, "schedule": every_s}
+    return entry if expires_s is None else {**entry, "options": {"expires": expires_s}}
+
+
 TRANSPORT_ALIASES["memory"] = "opencode_web.lib.memory_broker:Transport"
 app = Celery("opencode_web")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -40,63 +47,24 @@ app.conf.update(
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
     beat_schedule={
-        "wake-runnable-sessions": {"task": "sessions.wake_runnable", "schedule": 3.0},
-        "prepare-forgotten-projects": {"task": "sessions.wake_preparing", "schedule": 30.0},
-        "do-forgotten-jobs-of-worktrees": {"task": "sessions.wake_checkouts", "schedule": 15.0},
-        "settle-terminals": {"task": "sessions.settle_terminals", "schedule": 5.0},
-        "prune-snapshots": {"task": "sessions.prune_hosts", "schedule": 6 * 3600.0},
-        "run-schedules": {
-            "task": "sessions.run_schedules",
-            "schedule": 10.0,
-            "options": {"expires": 30.0},
-        },
-        "deliver-webhooks": {
-            "task": "sessions.deliver_webhooks",
-            "schedule": 3.0,
-            "options": {"expires": 30.0},
-        },
-        "stream-audit": {
-            "task": "sessions.stream_audit",
-            "schedule": 3.0,
-            "options": {"expires": 30.0},
-        },
-        "prune-webhook-deliveries": {
-            "task": "sessions.prune_webhook_deliveries",
-            "schedule": 6 * 3600.0,
-        },
-        "prune-drafts": {"task": "sessions.prune_drafts", "schedule": 6 * 3600.0},
-        "prune-idempotency-keys": {"task": "teams.prune_keys", "schedule": 3600.0},
-        "end-emergencies": {
-            "task": "teams.end_emergencies",
-            "schedule": 15.0,
-            "options": {"expires": 15.0},
-        },
-        "sign-audit": {
-            "task": "teams.sign_audit",
-            "schedule": 600.0,
-            "options": {"expires": 600.0},
-        },
-        "note-budgets": {
-            "task": "teams.note_budgets",
-            "schedule": 60.0,
-            "options": {"expires": 60.0},
-        },
-        "settle-lost-calls": {
-            "task": "teams.settle_lost_calls",
-            "schedule": 60.0,
-            "options": {"expires": 60.0},
-        },
-        "refresh-catalog": {
-            "task": "providers.refresh_catalog",
-            "schedule": 3600.0,
-            "options": {"expires": 600.0},
-        },
-        "refresh-lists-of-models": {
-            "task": "providers.refresh_listings",
-            "schedule": 600.0,
-            "options": {"expires": 600.0},
-        },
-        "sweep-files": {"task": "sessions.sweep_hosts", "schedule": 3600.0},
+        "wake-runnable-sessions": _beat("sessions.wake_runnable", 3.0),
+        "prepare-forgotten-projects": _beat("sessions.wake_preparing", 30.0),
+        "do-forgotten-jobs-of-worktrees": _beat("sessions.wake_checkouts", 15.0),
+        "settle-terminals": _beat("sessions.settle_terminals", 5.0),
+        "prune-snapshots": _beat("sessions.prune_hosts", 6 * 3600.0),
+        "run-schedules": _beat("sessions.run_schedules", 10.0, expires_s=30.0),
+        "deliver-webhooks": _beat("sessions.deliver_webhooks", 3.0, expires_s=30.0),
+        "stream-audit": _beat("sessions.stream_audit", 3.0, expires_s=30.0),
+        "prune-webhook-deliveries": _beat("sessions.prune_webhook_deliveries", 6 * 3600.0),
+        "prune-drafts": _beat("sessions.prune_drafts", 6 * 3600.0),
+        "prune-idempotency-keys": _beat("teams.prune_keys", 3600.0),
+        "end-emergencies": _beat("teams.end_emergencies", 15.0, expires_s=15.0),
+        "sign-audit": _beat("teams.sign_audit", 600.0, expires_s=600.0),
+        "note-budgets": _beat("teams.note_budgets", 60.0, expires_s=60.0),
+        "settle-lost-calls": _beat("teams.settle_lost_calls", 60.0, expires_s=60.0),
+        "refresh-catalog": _beat("providers.refresh_catalog", 3600.0, expires_s=600.0),
+        "refresh-lists-of-models": _beat("providers.refresh_listings", 600.0, expires_s=600.0),
+        "sweep-files": _beat("sessions.sweep_hosts", 3600.0),
     },
 )
 app.autodiscover_tasks(["sessions", "teams", "providers"])

@@ -1,27 +1,21 @@
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
 
 from opencode_web.lib.errors import Invalid
+from opencode_web.management.account_command import AccountCommand
 from teams.actions.resets import create_reset
-from teams.models import User
 
 
-class Command(BaseCommand):
+class Command(AccountCommand):
     help = "Print a link with which a person sets a new password, once and within an hour."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email")
-
     def handle(self, *args: Any, email: str, **options: Any) -> None:
-        user = User.objects.filter(email__iexact=email).first()
-        if user is None:
-            raise CommandError(f"There is no account for {email}.")
+        user = self.find(email)
         try:
             secret = create_reset(user, actor=None)
         except Invalid as exc:

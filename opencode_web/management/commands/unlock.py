@@ -1,23 +1,15 @@
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
+from opencode_web.management.account_command import AccountCommand
 from teams.actions.attempts import unlock_account
-from teams.models import User
 
 
-class Command(BaseCommand):
+class Command(AccountCommand):
     help = "Unlock an account that is blocked after too many failed sign-ins."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email")
-
     def handle(self, *args: Any, email: str, **options: Any) -> None:
-        user = User.objects.filter(email__iexact=email).first()
-        if user is None:
-            raise CommandError(f"There is no account for {email}.")
+        user = self.find(email)
         blocked = unlock_account(user, actor=None)
         self.stdout.write(f"{user.email} can sign in again ({blocked} addresses were blocked).")

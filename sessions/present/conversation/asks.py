@@ -21,7 +21,7 @@ from sessions.models import AdminsAsked, PermissionRequest
 from sessions.present.changes.patches import patch_lines, patched_files
 from sessions.present.data import first_line, server_tool
 from sessions.present.place import Place
-from sessions.rules.second_person import SecondPerson, second_person
+from sessions.rules.second_person import SecondPerson
 from teams.access import roles_with
 from teams.models import Membership, Role
 from tools.permissions.rules import say_source
@@ -181,8 +181,10 @@ def build_card(
     total: int,
     why: str,
     together: Sequence[Together] = (),
+    second: SecondPerson | None = None,
 ) -> PermissionCard:
-    """`why`: what the agent said the call is for. `together`: the requests to allow with it."""
+    """`why`: what the agent said the call is for. `together`: the requests to allow with it.
+    `second`: who may allow what needs a second person, of all requests of its tree."""
     metadata: JsonObject = request.metadata
     path = place.short(text_of(metadata, "filepath"))
     patch = text_of(metadata, "diff")
@@ -216,9 +218,7 @@ def build_card(
         needs=role_to_answer(request.permission),
         is_budget=request.permission == PERMISSION,
         admins=_admins(request, place) if request.permission == PERMISSION else None,
-        second=second_person(request.session, request.session.project.team)
-        if request.second_person
-        else None,
+        second=second if request.second_person else None,
         together=list(together),
         together_url=place.url("reply_all"),
     )

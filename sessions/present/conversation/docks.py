@@ -17,6 +17,7 @@ from sessions.present.conversation.history import Waiting
 from sessions.present.conversation.questions import QuestionCard, build_question_card
 from sessions.present.conversation.queue import QueuedPrompt, build_queue
 from sessions.present.place import Place
+from sessions.rules.second_person import second_person
 
 Card = PermissionCard | QuestionCard
 
@@ -41,6 +42,9 @@ def _cards_of(place: Place, waiting: Sequence[Waiting], reasons: dict[str, str])
         for row in waiting
         if isinstance(row, PermissionRequest) and can_go_together(row)
     ]
+    # They are all of one tree.
+    asking = next((row.session for row in waiting if _needs_second_person(row)), None)
+    second = second_person(asking, asking.project.team) if asking else None
     for position, row in enumerate(waiting, start=1):
         if isinstance(row, QuestionRequest):
             cards.append(build_question_card(row, place, position=position, total=total))
@@ -48,9 +52,21 @@ def _cards_of(place: Place, waiting: Sequence[Waiting], reasons: dict[str, str])
         why = reasons.get(row.call_id, "")
         together = several if len(several) > 1 and row.pk == several[0].id else []
         cards.append(
-            build_card(row, place, position=position, total=total, why=why, together=together)
+            build_card(
+                row,
+                place,
+                position=position,
+                total=total,
+                why=why,
+                together=together,
+                second=second,
+            )
         )
     return cards
+
+
+def _needs_second_person(row: Waiting) -> bool:
+    return isinstance(row, PermissionRequest) and row.second_person
 
 
 def load_queue(session: Session) -> list[QueuedPrompt]:

@@ -42,7 +42,7 @@ class SecondPerson:
 
 def second_person(session: Session, team: Team) -> SecondPerson:
     """Returns: the approvers of the team, or all members where it has named none, but for those who
-    have prompted."""
+    have prompted. The same for every session of a tree."""
     prompted = _prompted(session)
     people = Membership.objects.filter(
         team=team,
@@ -67,7 +67,7 @@ def _prompted(session: Session) -> frozenset[int]:
     )
     advised = PermissionRequest.objects.filter(session__in=tree).exclude(feedback="")
     # Only the newest edit is on a row. What was imported, or edited before, is in forks, too.
-    ids = {session.origin, *tree.values_list("pk", flat=True)}
+    ids = {one for pair in tree.values_list("pk", "origin") for one in pair if one}
     entries = AuditEntry.objects.filter(
         target_type="session",
         target_id__in=ids,

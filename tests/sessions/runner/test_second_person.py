@@ -36,7 +36,7 @@ from teams.actions.members import set_approver
 from teams.actions.services import create_service
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, Membership, Role, User
-from tests.sessions.factories import prompt, script, session_access
+from tests.sessions.factories import make_session, prompt, script, session_access
 from tests.sessions.runner.drains import drain
 from tests.sessions.story import Story, write
 
@@ -113,6 +113,11 @@ def import_and_fork(bob: User, alice: User, session: Session) -> Session:
     access = access_project(authenticate_user(bob), session.project_id)
     brought = import_session(access, {"title": "Brought"}, [])
     return fork_session(session_access(alice, brought))
+
+
+def import_fork_and_delegate(bob: User, alice: User, session: Session) -> Session:
+    fork = import_and_fork(bob, alice, session)
+    return make_session(alice, fork.project, parent=fork)
 
 
 async def begin(user: User, session: Session, *steps: Any) -> None:
@@ -193,6 +198,7 @@ async def test_always_for_another_call_does_not_answer_it(alice: User, session: 
         reject_with_a_message,
         edit_a_prompt_before_others,
         import_and_fork,
+        import_fork_and_delegate,
     ],
 )
 async def test_who_gives_the_agent_words_without_a_prompt_is_out_too(

@@ -36,8 +36,6 @@ Variant = Annotated[
     str | None, BeforeValidator(lambda value: None if value == DEFAULT_VARIANT else value)
 ]
 _NO_CHANGES: Summary = {"additions": 0, "deletions": 0, "files": 0}
-
-
 # Checked where they are written.
 Rule = Annotated[JsonObject, Unchecked("sessions.api.schemas.PermissionRule")]
 
@@ -85,13 +83,24 @@ class SessionWire(TypedDict):
     revert: NotRequired[Annotated[JsonObject, Unchecked("sessions.events.removal.Revert")] | None]
 
 
-class StatusWire(TypedDict):
-    """`attempt`, `message` and `next`, the time in milliseconds, are those of a retry."""
+class IdleStatus(TypedDict):
+    type: Literal["idle"]
 
-    type: Literal["idle", "busy", "retry"]
-    attempt: NotRequired[int]
-    message: NotRequired[str]
-    next: NotRequired[int]
+
+class BusyStatus(TypedDict):
+    type: Literal["busy"]
+
+
+class RetryStatus(TypedDict):
+    """`next` is the time of the retry, in milliseconds."""
+
+    type: Literal["retry"]
+    attempt: int
+    message: str
+    next: int
+
+
+StatusWire = IdleStatus | BusyStatus | RetryStatus
 
 
 class PromptFile(TypedDict):
@@ -272,7 +281,7 @@ def status_to_wire(session: Session) -> StatusWire:
             "message": session.outcome_detail,
             "next": to_ms(session.wake_at),
         }
-    return {"type": "idle" if session.state == State.IDLE else "busy"}
+    return {"type": "idle"} if session.state == State.IDLE else {"type": "busy"}
 
 
 def message_to_wire(message: Message, parts: list[Part]) -> MessageWire:
@@ -377,14 +386,13 @@ def project_to_wire(project: Project) -> ProjectWire:
 
 def terminal_to_wire(terminal: Terminal) -> Pty:
     """Returns: `Pty`. One that starts is running there."""
-    has_ended = terminal.status == Terminal.Status.EXITED
     wire: Pty = {
         "id": terminal.pk,
         "title": terminal.title,
         "command": terminal.command,
         "args": [*terminal.args],
         "cwd": terminal.cwd,
-        "status": "exited" if has_ended else "running",
+        "status": "exited" if terminal.status == Terminal.Status.EXITED else "running",
         "pid": terminal.pid,
     }
     if terminal.exit_code is not None:

@@ -49,6 +49,12 @@ def oidc_provider(redirect: str) -> Iterator[str]:
             process.kill()
 
 
+@pytest.fixture(autouse=True)
+def person(server: Installation) -> None:
+    """The person of `server.email` is a new one: a key of theirs asks for a second step."""
+    server.bootstrap()
+
+
 def base_of(server: Installation) -> str:
     # Keys belong to names, and 127.0.0.1 is none.
     return server.url.replace("127.0.0.1", "localhost")

@@ -80,7 +80,8 @@ async def test_a_turn_that_reaches_the_budget_waits_between_two_answers_and_goes
     assert not await in_db(Reservation.objects.exists)
     assert not await in_db(PermissionRequest.objects.exists)
     status = await in_db(status_to_wire, session)
-    assert (status["type"], status["message"]) == ("retry", session.outcome_detail)
+    assert status["type"] == "retry"
+    assert status["message"] == session.outcome_detail
 
     await in_db(budget, alice, team="5")
     # Without any ring: the beat finds it.

@@ -52,7 +52,8 @@ async def test_a_turn_waits_for_room_and_is_woken_when_there_is_some(
     assert (second.state, second.waits_for) == ("busy", "room")
     assert second.outcome_detail == "Waiting for room at One"
     wire = await in_db(status_to_wire, second)
-    assert (wire["type"], wire["message"]) == ("retry", "Waiting for room at One")
+    assert wire["type"] == "retry"
+    assert wire["message"] == "Waiting for room at One"
     assert not await in_db(is_runnable, second)
     assert len(server.requests) == 1
     await running

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from asgiref.sync import SyncToAsync
 from django.core.management import CommandError, call_command
 from django.db import connection, connections
 from pytest_django import Settings
@@ -26,7 +27,7 @@ def folders(settings: Settings, tmp_path: Path, transactional_db: None) -> Itera
     settings.STATIC_ROOT = tmp_path / "data" / "static"
     settings.WORKTREES_DIR.mkdir(parents=True)
     yield
-    close_pool()
+    disconnect()
 
 
 @pytest.fixture
@@ -47,13 +48,19 @@ def command() -> Command:
         return out.getvalue()
 
     def in_thread(*arguments: object, **options: object) -> str:
-        close_pool()
         if arguments[0] == "restore":
             _end_leftovers()
-        connections.close_all()
+        disconnect()
         return asyncio.run(asyncio.to_thread(_closing, call, *arguments, **options))
 
     return in_thread
+
+
+def disconnect() -> None:
+    """Close the connections of this process. One to a file that was replaced would still read it."""
+    close_pool()
+    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
+    connections.close_all()
 
 
 def _end_leftovers() -> None:
@@ -80,8 +87,7 @@ def _closing(call: Command, *arguments: object, **options: object) -> str:
 
 
 def lose_database() -> None:
-    close_pool()
-    connections.close_all()
+    disconnect()
     if (path := sqlite_file()) is not None:
         for end in ("", "-wal", "-shm"):
             path.with_name(path.name + end).unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from sessions.actions.deliveries import prune_deliveries
 from sessions.actions.drafts import prune_drafts
 from sessions.actions.previews import forget_idle_previews
 from sessions.actions.project_files import forgotten_projects
+from sessions.actions.retention import apply_retention
 from sessions.actions.schedule_runs import run_due, settle_runs
 from sessions.browse.ask import start_serving
 from sessions.checkouts import jobs
@@ -108,6 +109,12 @@ def sweep_hosts() -> None:
     """Have every host sweep its own files."""
     for host in sweep.hosts_with_files():
         wake_sweep(host)
+
+
+@shared_task(name="sessions.apply_retention")
+def expire() -> None:
+    """Remove sessions and audit entries that are older than their teams keep."""
+    apply_retention()
 
 
 @shared_task(name="sessions.prune_snapshots")

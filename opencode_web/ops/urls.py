@@ -11,6 +11,7 @@ from opencode_web.ops import (
     emergency,
     folders,
     identity,
+    retention,
     trail_views,
     views,
 )
@@ -46,6 +47,9 @@ urlpatterns: list[URLPattern] = [
     path("backups", backups.backups, name="backups"),
     path("folders", folders.folders, name="folders"),
     path("folders/<int:folder>", folders.folder, name="folder"),
+    path("retention", retention.retention, name="retention"),
+    path("holds", retention.hold, name="hold"),
+    path("holds/<str:hold>/release", retention.hold_release, name="hold_release"),
     path("turns/<str:session>", acts.turn, name="turn"),
     path("turns/<str:session>/<slug:act>", acts.turn_act, name="turn_act"),
     path("workers/<str:process>", acts.process, name="process"),

@@ -18,9 +18,11 @@ from sessions.events.live import publish_deleted
 from sessions.events.store import append, lock_below, lock_session, start_log
 from sessions.events.types import SessionCreated, SessionUpdated
 from sessions.models import Project, Session, State
+from sessions.retention.holds import holds_on_session
 from sessions.shares.policy import share_mode
 from sessions.wake import wake
 from teams.audit import AuditAction, record
+from teams.retention.holds import refuse_held
 
 MAX_TITLE_CHARS = 300
 MAX_PATH_CHARS = 1_000
@@ -213,10 +215,10 @@ def _lock_tree(session: Session) -> list[Session]:
 def delete_session(access: SessionAccess) -> None:
     """Remove the session and its sub-agents' with their whole logs, for good.
 
-    Raises: Conflict while one of them is busy.
+    Raises: Conflict while one of them is busy; Held under a legal hold.
     """
     session = lock_session(access.session.pk)
-    tree = _lock_tree(session)
+    refuse_held(holds_on_session(session, access.team.team))
     record(
         AuditAction.SESSION_DELETED,
         actor=access.principal.user,
@@ -224,6 +226,15 @@ def delete_session(access: SessionAccess) -> None:
         target=session,
         data={"title": session.title},
     )
+    remove_tree(session)
+
+
+def remove_tree(session: Session) -> None:
+    """Remove a locked session with all below it. Whoever calls it has made sure that it may go.
+
+    Raises: Conflict while one of them is busy, and while others work in its worktree.
+    """
+    tree = _lock_tree(session)
     transaction.on_commit(lambda: publish_deleted(session))
     give_up(session)
     _lock_against_references(tree)

@@ -26,13 +26,13 @@ from sessions.git.places import checkouts_root
 from sessions.git.project_folders import managed_root
 from sessions.git.snapshots import INDEX_PREFIX
 from sessions.models import Checkout, Project, Session, Terminal
+from sessions.retention.due import old_outputs, output_rules
+from teams.retention.days import all_days_in_force
 
 logger = logging.getLogger(__name__)
 
 # Files are made before the transaction with their row has ended, and may outlive it for a moment.
 MIN_AGE_S = 3600.0
-# Source: OpenCode 1.18.
-OUTPUT_AGE_S = 7 * 24 * 3600.0
 _BATCH = 500
 
 
@@ -83,9 +83,14 @@ def _expire_outputs(folder: Path) -> int:
 
     Not by the age of the database: what is kept for days only is nobody's loss.
     """
-    old = _Span(-math.inf, time.time() - OUTPUT_AGE_S)
-    outputs = (path for session in _folders(folder) for path in _entries(session, old))
-    return sum(_remove(path) for path in outputs if path.name.startswith("tool_"))
+    folders = {path.name: path for path in _folders(folder)}
+    rules = output_rules(folders, all_days_in_force())
+    now = time.time()
+    return sum(
+        _remove(path)
+        for session_id, days in rules.items()
+        for path, _ in old_outputs(folders[session_id], now - days * 86_400)
+    )
 
 
 def hosts_with_files() -> list[str]:

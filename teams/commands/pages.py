@@ -171,6 +171,9 @@ _TEAM = (
          icon="send", need="admin", words="events", below="sessions:webhook"),
     Page("audit", Group.DATA, gettext_lazy("Audit"), view="teams:audit", icon="scroll-text",
          need="admin", words="trail log"),
+    Page("retention", Group.DATA, gettext_lazy("Retention"), view="sessions:retention",
+         icon="clock", need="admin", words="legal hold days keep delete old",
+         below="sessions:hold"),
     Page("advanced", Group.DATA, gettext_lazy("Advanced"), view="sessions:team_config",
          icon="settings", need="work", words="config opencode.json commands agents"),
 )
@@ -222,6 +225,8 @@ _OPERATIONS = (
     Page("ops-identity", Group.OPERATIONS, gettext_lazy("Identity"), view="ops:identity",
          icon="users", need="operator", words="sso saml oidc mfa password reset",
          below="ops:provider"),
+    Page("ops-retention", Group.OPERATIONS, gettext_lazy("Retention"), view="ops:retention",
+         icon="clock", need="operator", words="legal hold days keep", below="ops:hold"),
     Page("ops-audit", Group.OPERATIONS, gettext_lazy("Audit"), view="ops:audit",
          icon="scroll-text", need="operator"),
 )

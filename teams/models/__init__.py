@@ -7,6 +7,7 @@ from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, S
 from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
 from teams.models.failed_attempt import FailedAttempt
 from teams.models.former_key import FormerKey
+from teams.models.hold import LegalHold
 from teams.models.idempotency import IdempotencyKey
 from teams.models.identity import (
     DOMAIN_CLAIM,
@@ -19,6 +20,7 @@ from teams.models.identity import (
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
 from teams.models.period import Period
+from teams.models.retention import RetentionLimit, RetentionPolicy
 from teams.models.team import OwnAccounts, Team
 from teams.models.token import ApiToken, Scope
 from teams.models.usage import Basis, Spend, UsageEntry
@@ -45,12 +47,15 @@ __all__ = [
     "IdentityProvider",
     "IdentityRule",
     "Invite",
+    "LegalHold",
     "ManagedMembership",
     "Membership",
     "OwnAccounts",
     "Period",
     "Reservation",
     "ResetLink",
+    "RetentionLimit",
+    "RetentionPolicy",
     "Role",
     "Scope",
     "SignIn",

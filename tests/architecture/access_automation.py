@@ -10,7 +10,7 @@ from sessions.models import Project
 from teams.access import access_team
 from teams.actions.services import create_service, create_service_token
 from teams.auth import authenticate_user
-from teams.models import Role, Scope, User
+from teams.models import LegalHold, Role, Scope, User
 from tests.architecture import access_table, page_table
 from tests.architecture.access_table import API_GOVERN, API_READ, API_WRITE, Codes, Row
 from tests.architecture.page_table import ADMIN_READ, EMPTY_GOVERN, EMPTY_WRITE, GOVERN, READ
@@ -26,8 +26,15 @@ _HOOK = {"url": "https://example.com/hook", "events": ["session.idle"]}
 _L = _P + "schedules/<str:schedule>"
 _PLAN = {"name": "Nightly", "prompt": "hi", "cron": "30 6 * * 1"}
 
+_SET = "t/<slug:team>/settings/"
+_OWN: Codes = (302, 403, 403, 403, 404, 302)
+_HOLD = {"scope": "person", "what": "alice@example.com", "reason": "Case 4711 of us"}
 PAGES = [
     *page_table.PAGES,
+    Row("get", _SET + "retention", ADMIN_READ),
+    Row("post", _SET + "retention", GOVERN),
+    Row("post", _SET + "holds", _OWN, _HOLD),
+    Row("post", _SET + "holds/<str:hold>/release", _OWN),
     Row("get", _P + "schedules", READ),
     Row("post", _P + "schedules", EMPTY_WRITE),
     # Another member's: its author is alice.
@@ -116,4 +123,6 @@ def make_automation(owner: User, project: Project) -> dict[str, str]:
         "schedule_id": plan.pk,
         "account_id": str(service.user_id),
         "key_id": key.pk,
+        # Of a session that is nobody's, so that nothing here is held.
+        "hold": LegalHold.objects.create(team=team.team, scope="session", session="ses_0").pk,
     }

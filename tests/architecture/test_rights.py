@@ -48,6 +48,8 @@ STANDS_FOR = {
     "budgets": f"post {_SET}budgets(/limits.*)?",
     "usage": "get t/<slug:team>/usage.csv",
     "audit": "get audit.*",
+    "retention": f"(get|post) {_SET}retention",
+    "holds": f"post {_SET}holds.*",
     "team": "post general",
     "own": "post (transfer|delete|policy)",
 }

@@ -65,6 +65,7 @@ app.conf.update(
         "refresh-catalog": _beat("providers.refresh_catalog", 3600.0, expires_s=600.0),
         "refresh-lists-of-models": _beat("providers.refresh_listings", 600.0, expires_s=600.0),
         "apply-retention": _beat("sessions.apply_retention", 600.0, expires_s=600.0),
+        "go-on-with-erasures": _beat("sessions.wake_erasures", 30.0, expires_s=30.0),
         "sweep-files": _beat("sessions.sweep_hosts", 3600.0),
     },
 )

@@ -210,6 +210,21 @@ _OF_SETTINGS = frozenset(
 
 # By these names an entry has addresses of people, and of their browsers.
 _PERSONAL = frozenset({"user", "email", "from", "to", "address", "user_agent", "account"})
+# What is about a project, and the names by which such an entry has words of people, models and
+# repositories. They can be erased with the project, as addresses can with the person.
+_OF_PROJECTS = frozenset(
+    {
+        *("project", "session", "file", "checkout", "schedule", "secret", "patch", "publishing"),
+        *("rule", "permission", "repository", "prompt", "terminal", "pull", "hold", "operator"),
+        "emergency",
+    }
+)
+_WORDED = frozenset(
+    {
+        *("name", "title", "file", "files", "path", "directory", "folder", "git_url", "url"),
+        *("branch", "into", "pattern", "patterns", "always", "reason", "before", "after"),
+    }
+)
 
 
 def record(
@@ -236,7 +251,9 @@ def record(
     origin = _origin_for(actor)
     told = data or {}
     # What is said of an account is all about its person.
-    personal = {key for key in told if key in _PERSONAL or action.startswith("user.")}
+    kind = action.partition(".")[0]
+    worded = _WORDED if kind in _OF_PROJECTS else frozenset[str]()
+    personal = {key for key in told if kind == "user" or key in _PERSONAL | worded}
     entry = AuditEntry(
         action=action.value,
         actor=actor,

@@ -17,7 +17,7 @@ from sessions.actions.shares import share_session
 from sessions.events.live import publish_deleted
 from sessions.events.store import append, lock_below, lock_session, start_log
 from sessions.events.types import SessionCreated, SessionUpdated
-from sessions.models import Project, Session, State
+from sessions.models import Checkout, Project, Session, State
 from sessions.retention.holds import holds_on_session
 from sessions.shares.policy import share_mode
 from sessions.wake import wake
@@ -229,14 +229,18 @@ def delete_session(access: SessionAccess) -> None:
     remove_tree(session)
 
 
-def remove_tree(session: Session) -> None:
+def remove_tree(session: Session, *, rescues: bool = True) -> None:
     """Remove a locked session with all below it. Whoever calls it has made sure that it may go.
 
+    What was not merged of its worktree is rescued, or not.
     Raises: Conflict while one of them is busy, and while others work in its worktree.
     """
     tree = _lock_tree(session)
     transaction.on_commit(lambda: publish_deleted(session))
-    give_up(session)
+    if rescues:
+        give_up(session)
+    else:
+        Checkout.objects.filter(pk=session.pk).delete()
     _lock_against_references(tree)
     Session.objects.get(pk=session.pk).delete()
     if session.parent_id is not None:

@@ -3,28 +3,29 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from teams.models import LegalHold, Team
 from teams.retention.days import MAX_DAYS, Days
 
 
-def _days(label: Promise, help_text: Promise) -> forms.IntegerField:
-    return forms.IntegerField(
-        label=label, help_text=help_text, min_value=1, max_value=MAX_DAYS, required=False
-    )
+class _DaysField(forms.IntegerField):
+    def __init__(self, **more: Any) -> None:  # Django's own shape
+        super().__init__(min_value=1, max_value=MAX_DAYS, required=False, **more)
 
 
 class RetentionForm(forms.Form):
     """Days; an empty field is for as long as nobody deletes it."""
 
-    sessions = _days(_("Sessions"), _("Days since a session or one of its sub-agents was active."))
-    outputs = _days(
-        _("Large tool outputs"),
-        _("Days to keep the file with the whole output. What the model received stays."),
+    sessions = _DaysField(
+        label=_("Sessions"),
+        help_text=_("Days since a session or one of its sub-agents was active."),
     )
-    audit = _days(_("Audit log"), _("Days since an entry was written."))
+    outputs = _DaysField(
+        label=_("Large tool outputs"),
+        help_text=_("Days to keep the file with the whole output. What the model received stays."),
+    )
+    audit = _DaysField(label=_("Audit log"), help_text=_("Days since an entry was written."))
 
     def __init__(self, data: Any = None, *, days: Days) -> None:  # Django's own shape
         super().__init__(

@@ -87,7 +87,7 @@ def _expire_outputs(folder: Path) -> int:
     rules = output_rules(folders, all_days_in_force())
     now = time.time()
     return sum(
-        _remove(path)
+        remove_path(path)
         for session_id, days in rules.items()
         for path, _ in old_outputs(folders[session_id], now - days * 86_400)
     )
@@ -159,7 +159,7 @@ def _sweep(
     kept = {
         found for start in range(0, len(ids), _BATCH) for found in existing(ids[start:][:_BATCH])
     }
-    return sum(_remove(path) for path, owner in owners.items() if owner not in kept)
+    return sum(remove_path(path) for path, owner in owners.items() if owner not in kept)
 
 
 def _entries(folder: Path, span: _Span) -> list[Path]:
@@ -182,7 +182,7 @@ def _folders(folder: Path) -> list[Path]:
         return []
 
 
-def _remove(path: Path) -> bool:
+def remove_path(path: Path) -> bool:
     """Returns: whether it is gone. What cannot be removed is tried again in an hour."""
     try:
         if path.is_symlink() or not path.is_dir():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from teams.models.address import AllowedAddress
 from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, SignedHead
 from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
+from teams.models.erasure import Erasure
 from teams.models.failed_attempt import FailedAttempt
 from teams.models.former_key import FormerKey
 from teams.models.hold import LegalHold
@@ -41,6 +42,7 @@ __all__ = [
     "BudgetNotice",
     "BudgetRequest",
     "Density",
+    "Erasure",
     "FailedAttempt",
     "FormerKey",
     "IdempotencyKey",

@@ -10,7 +10,7 @@ from sessions.models import Project
 from teams.access import access_team
 from teams.actions.services import create_service, create_service_token
 from teams.auth import authenticate_user
-from teams.models import LegalHold, Role, Scope, User
+from teams.models import Erasure, LegalHold, Role, Scope, User
 from tests.architecture import access_table, page_table
 from tests.architecture.access_table import API_GOVERN, API_READ, API_WRITE, Codes, Row
 from tests.architecture.page_table import ADMIN_READ, EMPTY_GOVERN, EMPTY_WRITE, GOVERN, READ
@@ -35,6 +35,10 @@ PAGES = [
     Row("post", _SET + "retention", GOVERN),
     Row("post", _SET + "holds", _OWN, _HOLD),
     Row("post", _SET + "holds/<str:hold>/release", _OWN),
+    Row("get", _SET + "erase", (200, 403, 403, 403, 404, 302)),
+    Row("post", _SET + "erase", (422, 403, 403, 403, 404, 302)),
+    # Who has asked for it was nobody of the cast.
+    Row("get", "erasures/<str:erasure>", page_table.NO_ACCOUNT),
     Row("get", _P + "schedules", READ),
     Row("post", _P + "schedules", EMPTY_WRITE),
     # Another member's: its author is alice.
@@ -123,6 +127,7 @@ def make_automation(owner: User, project: Project) -> dict[str, str]:
         "schedule_id": plan.pk,
         "account_id": str(service.user_id),
         "key_id": key.pk,
+        "erasure": Erasure.objects.create(kind="team", subject="team_0", state="done").pk,
         # Of a session that is nobody's, so that nothing here is held.
         "hold": LegalHold.objects.create(team=team.team, scope="session", session="ses_0").pk,
     }

@@ -58,14 +58,14 @@ PAGES = [
         for page in (
             *("turns/<str:session>", "workers/<str:process>", "health", "health/findings"),
             *("events", "audit", "audit.csv", "folders", "addresses", "catalog", "emergency"),
-            *("backups", "retention"),
+            *("backups", "retention", "erasures"),
         )
     ),
     *(
         Row("post", f"ops/{page}", OPERATORS)
         for page in (
             *("folders", "folders/<int:folder>", "emergency", "emergency/<int:member>/end"),
-            *("retention", "holds", "holds/<str:hold>/release"),
+            *("retention", "holds", "holds/<str:hold>/release", "erasures"),
         )
     ),
     *(Row("get", f"ops/{page}", OPERATORS) for page in _IDENTITY[:3]),

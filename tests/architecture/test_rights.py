@@ -49,6 +49,7 @@ STANDS_FOR = {
     "usage": "get t/<slug:team>/usage.csv",
     "audit": "get audit.*",
     "retention": f"(get|post) {_SET}retention",
+    "erase": f"(get|post) {_SET}erase",
     "holds": f"post {_SET}holds.*",
     "team": "post general",
     "own": "post (transfer|delete|policy)",

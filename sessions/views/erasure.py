@@ -10,10 +10,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 from sessions.access import access_project
 from sessions.actions.erasure import request_project_erasure, request_team_erasure
 from sessions.forms.erasure import EraseForm
+from sessions.present.pages.erasures import access_erasure, told
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, UserRequest, attempt, go, show, team_view, user_view
 from teams.models import Erasure, Role
-from teams.retention.erasures import access_erasure, told
 
 
 @require_http_methods(["GET", "POST"])

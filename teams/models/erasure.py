@@ -43,7 +43,7 @@ class Erasure(models.Model):
     # Of sessions, or of tables that are looked through.
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
-    # How much of what was removed, by `retention.erasures.COUNTED`.
+    # How much of what was removed, by `sessions.present.pages.erasures`.
     report: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict)
     # Why it failed: one sentence for people.
     problem = models.CharField(max_length=500, blank=True, default="")

@@ -13,8 +13,8 @@ from sessions.actions.erasure import (
 )
 from sessions.jobs.erasure import run_erasure
 from sessions.models import Project
+from sessions.present.pages.erasures import told
 from teams.models import Erasure, Team
-from teams.retention.erasures import told
 
 
 class Command(BaseCommand):

@@ -66,10 +66,11 @@ app.conf.update(
         "refresh-lists-of-models": _beat("providers.refresh_listings", 600.0, expires_s=600.0),
         "apply-retention": _beat("sessions.apply_retention", 600.0, expires_s=600.0),
         "go-on-with-erasures": _beat("sessions.wake_erasures", 30.0, expires_s=30.0),
+        "go-on-with-exports": _beat("opencode_web.go_on_with_exports", 30.0, expires_s=30.0),
         "sweep-files": _beat("sessions.sweep_hosts", 3600.0),
     },
 )
-app.autodiscover_tasks(["sessions", "teams", "providers"])
+app.autodiscover_tasks(["sessions", "teams", "providers", "opencode_web.transfer"])
 
 
 # Of a message: where the request came from that sent it. Celery has a header `origin` of its own.

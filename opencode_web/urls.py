@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from opencode_web import installable, views
 from opencode_web.metrics import metrics
 from opencode_web.readiness import ready
+from opencode_web.transfer import views as transfer
 from providers.urls import instance_urlpatterns as models_of_instance
 from providers.urls import own_urlpatterns as models_of_people
 from providers.urls import team_urlpatterns as models_of_teams
@@ -23,6 +24,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("global/ready", ready, name="ready"),
     path("docs", include("opencode_web.docs.urls")),
     path("ops/", include("opencode_web.ops.urls")),
+    path("t/<slug:team>/settings/export", transfer.export, name="team_export"),
+    path(
+        "t/<slug:team>/settings/export/<str:export>",
+        transfer.export_download,
+        name="team_export_download",
+    ),
     path("sign-in/return", sign_in_return, name="sign_in_return"),
     path("", include(session_pages)),
     path("", include("sessions.urls")),

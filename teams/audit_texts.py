@@ -171,6 +171,7 @@ SENTENCES: dict[str, Promise] = {
     Did.ERASURE_REQUESTED: gettext_lazy("{who} had something erased for good."),
     Did.ERASURE_DONE: gettext_lazy("Something was erased for good, as {who} had asked."),
     Did.TEAM_EXPORTED: gettext_lazy("{who} exported the team."),
+    f"{Did.TEAM_EXPORTED}:downloaded": gettext_lazy("{who} downloaded an export of the team."),
     Did.TEAM_IMPORTED: gettext_lazy("{who} imported the team from another server."),
     Did.RESET_CREATED: gettext_lazy("{who} created a password reset link for {it}."),
     Did.MFA_ADDED: gettext_lazy("{who} set up a second factor."),

@@ -70,6 +70,6 @@ RIGHTS = (
     Right("retention", Role.ADMIN, _("Set how long data is kept.")),
     Right("team", Role.ADMIN, _("Rename the team.")),
     Right("holds", Role.OWNER, _("Set and release legal holds.")),
-    Right("erase", Role.OWNER, _("Erase projects and the team for good.")),
+    Right("erase", Role.OWNER, _("Export the team, and erase it or its projects for good.")),
     Right("own", Role.OWNER, _("Transfer or delete the team, and set its sign-in policy.")),
 )

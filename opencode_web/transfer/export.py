@@ -46,7 +46,6 @@ from sessions.models import (
     TeamSkill,
     Webhook,
 )
-from teams.audit import AuditAction, record
 from teams.models import Membership, Team, User
 
 WHO = ("owner_id", "author_id", "by_id")
@@ -54,16 +53,13 @@ WHO = ("owner_id", "author_id", "by_id")
 _LEFT_OUT = ("folder", "share")
 
 
-def export_team(
-    team: Team, target: Path, *, actor: User | None, say: Callable[[str], None]
-) -> TeamShape:
-    """Write the archive, which is there as a whole or not at all.
+def export_team(team: Team, target: Path, *, say: Callable[[str], None]) -> TeamShape:
+    """Write the archive, which is there as a whole or not at all. Whoever asks has recorded it.
 
     Returns: what is in it. Raises: BackupError.
     """
     if os.path.lexists(target):
         raise BackupError(f"{target} exists already: choose another name.")
-    record(AuditAction.TEAM_EXPORTED, actor=actor, team=team, target=team)
     try:
         with tempfile.TemporaryDirectory(prefix=".export-", dir=target.parent) as scratch:
             writer = Writer(Path(scratch), None)

@@ -11,6 +11,7 @@ from django.conf import settings
 from sessions.git.places import project_home, rescued_root
 from sessions.git.project_folders import managed_home
 from sessions.jobs.sweep import remove_path
+from teams.models import TeamExport
 
 # Of sessions, by what is below the data folder.
 _OF_SESSIONS = ("sessions", "tool-output", "snapshots")
@@ -42,6 +43,17 @@ def erase_project_files(project_id: str) -> int:
 def erase_terminal_files(terminal_ids: Iterable[str]) -> int:
     """Returns: how many folders went."""
     return _remove(Path(settings.DATA_DIR, "terminals", one) for one in terminal_ids)
+
+
+def erase_exports(team_id: str) -> int:
+    """The archives of a team, which have everything in them. Returns: how many files went."""
+    ids = TeamExport.objects.filter(team=team_id).values_list("pk", flat=True)
+    return _remove(export_file(one) for one in ids)
+
+
+def export_file(export_id: str) -> Path:
+    """Where the archive of a team is on its host."""
+    return Path(settings.DATA_DIR, "exports", f"{export_id}.tar")
 
 
 def _remove(paths: Iterable[Path]) -> int:

@@ -12,6 +12,7 @@ from opencode_web.lib.removals import removing
 from sessions.actions.erasure import erase_project_rows, erase_team_rows, erase_tree
 from sessions.events.store import SessionGone
 from sessions.jobs.erase_files import (
+    erase_exports,
     erase_project_files,
     erase_session_files,
     erase_terminal_files,
@@ -92,6 +93,7 @@ def _erase_project(row: Erasure) -> None:
 
 
 def _erase_whole_project(row: Erasure, project: Project) -> None:
+    note_progress(row, files=erase_exports(project.team_id))
     tops = project.sessions.filter(root=None).order_by("pk")
     is_here = project.host == settings.HOST_NAME
     while ids := list(tops.values_list("pk", flat=True)[:_BATCH]):
@@ -127,6 +129,7 @@ def _erase_team(row: Erasure) -> None:
         row.total = row.done + sessions.count()
         for project in team.projects.select_related("team").order_by("pk"):
             _erase_whole_project(row, project)
+        note_progress(row, files=erase_exports(team.pk))
         forget_answers(team)
         erase_team_rows(team)
     # All of it: nobody is left who could read it.

@@ -174,6 +174,8 @@ _TEAM = (
     Page("retention", Group.DATA, gettext_lazy("Retention"), view="sessions:retention",
          icon="clock", need="admin", words="legal hold days keep delete old",
          below="sessions:hold"),
+    Page("team-export", Group.DATA, gettext_lazy("Export"), view="team_export", icon="copy",
+         need="owner", words="archive move server backup download"),
     Page("erase", Group.DATA, gettext_lazy("Erase"), view="sessions:erase", icon="trash-2",
          need="owner", words="delete remove for good gdpr forget"),
     Page("advanced", Group.DATA, gettext_lazy("Advanced"), view="sessions:team_config",

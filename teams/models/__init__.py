@@ -6,6 +6,7 @@ from teams.models.address import AllowedAddress
 from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, SignedHead
 from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
 from teams.models.erasure import Erasure
+from teams.models.export import TeamExport
 from teams.models.failed_attempt import FailedAttempt
 from teams.models.former_key import FormerKey
 from teams.models.hold import LegalHold
@@ -65,6 +66,7 @@ __all__ = [
     "SignedHead",
     "Spend",
     "Team",
+    "TeamExport",
     "TextSize",
     "Theme",
     "UsageEntry",

@@ -35,6 +35,10 @@ PAGES = [
     Row("post", _SET + "retention", GOVERN),
     Row("post", _SET + "holds", _OWN, _HOLD),
     Row("post", _SET + "holds/<str:hold>/release", _OWN),
+    Row("get", _SET + "export", (200, 403, 403, 403, 404, 302)),
+    Row("post", _SET + "export", _OWN),
+    # It has expired.
+    Row("get", _SET + "export/<str:export>", (404, 403, 403, 403, 404, 302)),
     Row("get", _SET + "erase", (200, 403, 403, 403, 404, 302)),
     Row("post", _SET + "erase", (422, 403, 403, 403, 404, 302)),
     # Who has asked for it was nobody of the cast.
@@ -127,6 +131,7 @@ def make_automation(owner: User, project: Project) -> dict[str, str]:
         "schedule_id": plan.pk,
         "account_id": str(service.user_id),
         "key_id": key.pk,
+        "export": "exp_none",
         "erasure": Erasure.objects.create(kind="team", subject="team_0", state="done").pk,
         # Of a session that is nobody's, so that nothing here is held.
         "hold": LegalHold.objects.create(team=team.team, scope="session", session="ses_0").pk,

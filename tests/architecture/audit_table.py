@@ -40,6 +40,7 @@ DOORS: dict[str, Recorded] = {
     r"post (ops|t/<slug:team>/settings)/holds": Did.HOLD_SET,
     r"post (ops|t/<slug:team>/settings)/holds/<str:hold>/release": Did.HOLD_RELEASED,
     r"post (ops/erasures|t/<slug:team>/settings/erase)": Did.ERASURE_REQUESTED,
+    "post t/<slug:team>/settings/export": Did.TEAM_EXPORTED,
     "post ops/emergency": Did.EMERGENCY_BEGAN,
     "post ops/emergency/<int:member>/end": Did.EMERGENCY_ENDED,
     "post (ops|t/<slug:team>/settings)/budgets/requests/<str:asked>": Did.BUDGET_REQUEST_ANSWERED,

@@ -49,7 +49,7 @@ STANDS_FOR = {
     "usage": "get t/<slug:team>/usage.csv",
     "audit": "get audit.*",
     "retention": f"(get|post) {_SET}retention",
-    "erase": f"(get|post) {_SET}erase",
+    "erase": f"(get|post) {_SET}(erase|export.*)",
     "holds": f"post {_SET}holds.*",
     "team": "post general",
     "own": "post (transfer|delete|policy)",

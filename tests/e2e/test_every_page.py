@@ -125,6 +125,7 @@ STOPS = [
     Stop("settings-audit", _SET + "audit"),
     Stop("settings-audit-nothing", _SET + "audit?text=zebra"),
     Stop("settings-retention", _SET + "retention"),
+    Stop("settings-export", _SET + "export"),
     Stop("settings-erase", _SET + "erase"),
     Stop("settings-budgets", _SET + "budgets"),
     Stop("settings-budgets-ask", _SET + "budgets/ask"),

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from opencode_web.backup.errors import BackupError
 from opencode_web.transfer.export import export_team
 from opencode_web.transfer.load import import_team
+from teams.audit import AuditAction, record
 from teams.models import Team, User
 
 
@@ -42,7 +43,8 @@ class Command(BaseCommand):
         team = Team.objects.filter(slug=slug).first()
         if team is None:
             raise CommandError(f"There is no team {slug}.")
-        shape = export_team(team, file, actor=None, say=self._say)
+        record(AuditAction.TEAM_EXPORTED, actor=None, team=team, target=team)
+        shape = export_team(team, file, say=self._say)
         if left := [one.name for one in shape.projects if not one.archive]:
             self.stderr.write(f"Files of these projects are not in it: {', '.join(left)}.")
         self._tell_again(shape.again)

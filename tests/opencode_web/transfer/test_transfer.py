@@ -6,20 +6,25 @@ import io
 import json
 import subprocess
 import tarfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from opencode_web.backup.errors import BackupError, DamagedBackup
 from opencode_web.transfer.export import export_team
+from opencode_web.transfer.jobs import go_on_with_exports
 from opencode_web.transfer.load import import_team
 from sessions.actions.erasure import request_team_erasure
 from sessions.actions.rebuild import rebuild_session
 from sessions.events.replay import Rows, read_rows
+from sessions.jobs.erase_files import export_file
 from sessions.jobs.erasure import run_erasure
 from sessions.models import (
     Message,
@@ -32,7 +37,7 @@ from sessions.models import (
     TeamSkill,
 )
 from teams.audit_chain.verify import verify_chain
-from teams.models import Membership, Role, Team, User
+from teams.models import Membership, Role, Team, TeamExport, User
 from tests.factories import make_user
 from tests.sessions.factories import make_project, make_session, prompt
 from tests.sessions.story import Story
@@ -95,7 +100,7 @@ def old(alice: User, team: Team, bob: User, tmp_path: Path) -> Project:
 
 
 def export(team: Team, path: Path) -> Path:
-    export_team(team, path, actor=None, say=say)
+    export_team(team, path, say=say)
     return path
 
 
@@ -251,6 +256,17 @@ def lying(**change: Any) -> Callable[[Any], None]:
     return lambda manifest: manifest["files"][0].update(change)
 
 
+LIES: dict[str, Callable[[Any], None]] = {
+    "hash": lying(sha256="0" * 64),
+    "bomb": lying(content_bytes=10),
+    "huge": lying(content_bytes=10**15),
+    "negative": lying(content_bytes=-(10**15)),
+    "name": lying(name="../x.gz"),
+    "format": lambda manifest: manifest.update(format=2),
+    "list": lambda manifest: manifest.update(files=[]),
+}
+
+
 def test_a_hostile_archive_makes_nothing(
     alice: User, charlie: User, team: Team, old: Project, tmp_path: Path
 ) -> None:
@@ -301,17 +317,8 @@ def test_a_hostile_archive_makes_nothing(
         "unknown key": changed_team(zebra=1),
         "deep": lambda files: files.update({"team.json.gz": b"[" * 200_000}),
     }
-    lies: dict[str, Callable[[Any], None]] = {
-        "hash": lying(sha256="0" * 64),
-        "bomb": lying(content_bytes=10),
-        "huge": lying(content_bytes=10**15),
-        "negative": lying(content_bytes=-(10**15)),
-        "name": lying(name="../x.gz"),
-        "format": lambda manifest: manifest.update(format=2),
-        "list": lambda manifest: manifest.update(files=[]),
-    }
     attempts = [(name, change, lambda _m: None) for name, change in changes.items()]
-    attempts += [(name, lambda _f: None, lie) for name, lie in lies.items()]
+    attempts += [(name, lambda _f: None, lie) for name, lie in LIES.items()]
     accepted, refused = [], dict[str, str]()
     for name, change, lie in attempts:
         files = dict(good)
@@ -352,3 +359,40 @@ def test_what_is_no_archive_or_would_be_overwritten_is_told(
     with pytest.raises(CommandError, match="no account"):
         call_command("team", "import", str(path), owner="nobody@example.com")
     assert path.read_bytes() == b"not a tar"
+
+
+async def _collect(pieces: AsyncIterator[bytes]) -> list[bytes]:
+    return [piece async for piece in pieces]
+
+
+def test_an_owner_has_it_made_and_downloads_it_until_it_expires(
+    alice: User, adam: User, team: Team, old: Project, client: Client
+) -> None:
+    client.force_login(alice)
+    url = "/t/acme/settings/export"
+    assert client.post(url).status_code == 302
+    assert client.post(url).status_code == 409
+    row = TeamExport.objects.get()
+    assert client.get(f"{url}/{row.pk}").status_code == 404
+    go_on_with_exports()
+    page = client.get(url).content.decode()
+    assert "secret TOKEN of the project shop" in page
+    got = client.get(f"{url}/{row.pk}")
+    assert got["Content-Disposition"].startswith('attachment; filename="acme-')
+    data = b"".join(async_to_sync(_collect)(got.streaming_content))
+    assert data == export_file(row.pk).read_bytes()
+    assert len(data) == int(got["Content-Length"])
+    client.force_login(adam)
+    assert client.get(f"{url}/{row.pk}").status_code == 403
+    TeamExport.objects.update(expires_at=timezone.now())
+    go_on_with_exports()
+    assert not export_file(row.pk).exists()
+    client.force_login(alice)
+    assert client.get(f"{url}/{row.pk}").status_code == 404
+    # Nor does one outlive its team.
+    client.post(url)
+    go_on_with_exports()
+    left = export_file(TeamExport.objects.get().pk)
+    assert left.exists()
+    gone(team)
+    assert not left.exists()

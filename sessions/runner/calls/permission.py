@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 
@@ -11,6 +11,7 @@ from sessions.commands.marks import is_typed
 from sessions.events.parts import ToolPart
 from sessions.events.store import SessionGone, append, lock_session
 from sessions.events.types import PartUpdated, PermissionAsked
+from sessions.hidden_keys import key_redactor
 from sessions.models import PermissionRequest, Session, SessionInput
 from sessions.rules.in_force import session_setup
 from sessions.runner.calls.command_calls import was_asked_for
@@ -61,6 +62,11 @@ def decide(
     judged = judge(ask.permission, subjects, rules.ruleset, opaque=ask.opaque)
     # Whose rule it is, and that not all rules could be read.
     source = ". ".join([source_of(judged.rule), *rules.problems])
+    # From here on it is what is kept and shown.
+    shown = key_redactor(session.project).text
+    ask = replace(
+        ask, patterns=tuple(map(shown, ask.patterns)), always=tuple(map(shown, ask.always))
+    )
     action = judged.action
     if action is Action.ASK and is_allowed:
         action = Action.ALLOW

@@ -1,4 +1,4 @@
-"""The secrets of a project and of its team: what they may be called, and their values for its sandboxes."""
+"""The secrets of projects and teams: what they may be called, and their values for sandboxes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from django.db.models import F, Q, TextField, Value
+from django.db.models import F, Q, QuerySet, TextField, Value
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
@@ -113,6 +113,12 @@ def _redactor(project_id: str, known: _Known) -> Redactor:
         except DecryptionError as exc:
             logger.error("secret %s of project %s: %s", name, project_id, exc)
     return Redactor(values, keys=KnownKeys(lambda: known.allowed) if known.hides_keys else None)
+
+
+def team_secrets_of(project: Project) -> QuerySet[TeamSecret]:
+    """Returns: those of its team that it gets, unless it has one of the same name."""
+    reach = Q(everywhere=True) | Q(projects=project)
+    return TeamSecret.objects.filter(reach, team=project.team_id).distinct()
 
 
 def is_readable(row: ProjectSecret | TeamSecret) -> bool:

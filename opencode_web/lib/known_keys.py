@@ -85,12 +85,12 @@ def _is_random(value: bytes) -> bool:
 
 
 def _is_password(value: bytes) -> bool:
-    is_example = value.lower() in _EXAMPLES or len(set(value)) <= 2  # noqa: PLR2004 - xxxx, ****
+    is_example = value.lower() in _EXAMPLES or len(set(value)) <= 2
     return len(value) >= _MIN_PASSWORD_CHARS and not is_example
 
 
 def _is_no_example(value: bytes) -> bool:
-    return b"EXAMPLE" not in value and len(set(value)) > 8  # noqa: PLR2004 - sk-xxxx, npm_0000
+    return b"EXAMPLE" not in value and len(set(value)) > 8
 
 
 _WORD = r"[A-Za-z0-9_-]*"
@@ -201,7 +201,7 @@ _FORMS = (
     ),
     _Form(
         "password in a URL",
-        r"://[^\s/:@\"'<>{}$%|\\]{0,100}:([^\s/:@\"'<>{}$|\\]{3,200})@[A-Za-z0-9\[]",
+        r"://[^\s/:@\"'<>{}\[\]$%|\\]{0,100}:([^\s/:@\"'<>{}\[\]$|\\]{3,200})@[A-Za-z0-9\[]",
         r"://?[^\s/@\"'<>{}$|\\]{0,300}@?|:",
         _is_password,
     ),
@@ -265,7 +265,7 @@ class KnownKeys:
                 yield one
 
     def data(self, data: bytes) -> bytes:
-        """Put marks in place of the keys in a whole. Returns: the same object where there is none."""
+        """Put marks in place of the keys in a whole. Returns: the same object without any."""
         pieces, position = [], 0
         for one in self.found(data):
             pieces += [data[position : one.start], one.mark]

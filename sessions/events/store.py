@@ -109,8 +109,8 @@ def append(
 ) -> list[Event]:
     """Append to a locked session, fold the events into the rows, and publish them on commit.
 
-    Without events nothing is written. Well-known keys are taken out. What webhooks are told of is written to their outbox in the
-    same transaction.
+    Without events nothing is written. Well-known keys are taken out. What webhooks are told of is
+    written to their outbox in the same transaction.
 
     `publish` is False for the copied history of a session that nobody can be watching yet.
 

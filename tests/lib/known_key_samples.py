@@ -18,8 +18,9 @@ def _hex(count: int) -> str:
 
 
 def _pem(kind: str = "") -> str:
-    lines = "\n".join(drawn(64) for _ in range(12))
-    return f"-----BEGIN {kind}PRIVATE KEY-----\n{lines}\n{drawn(20)}==\n-----END {kind}PRIVATE KEY-----"
+    lines = [*(drawn(64) for _ in range(12)), f"{drawn(20)}=="]
+    name = f"{kind}PRIVATE KEY-----"
+    return "\n".join([f"-----BEGIN {name}", *lines, f"-----END {name}"])
 
 
 # By kind; what stands before and after the hidden value is of the sample.
@@ -66,6 +67,7 @@ ORDINARY = [
     'if "-----BEGIN PRIVATE KEY-----" in text: raise ValueError("no keys here, please")',
     "AKIAIOSFODNN7EXAMPLE and wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
     "postgres://user:password@localhost/db postgres://app:${PASSWORD}@db http://a:b@c",
+    "redis://[[username]:[password]]@localhost:6379/0",
     "http://[::1]:8000/@user https://example.org:8443/a@b mailto:a@b.c git@github.com:a/b.git",
     "SECRET_KEY = os.environ['SECRET_KEY']; TOKEN_LIMIT=4096; API_KEY=your-api-key-goes-here",
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",

@@ -28,8 +28,9 @@ from sessions.models import Session
 from sessions.runner.calls.agent_switch import is_switch
 from sessions.runner.calls.guarded_calls import confirm_repeat
 from sessions.runner.calls.repairs import INVALID, invalid_call
+from sessions.runner.calls.secret_use import mark_secrets_used
 from sessions.runner.calls.step_setup import StepSetup, load_step_setup
-from sessions.runner.calls.tool_context import CallContext
+from sessions.runner.calls.tool_context import READ_ONLY, CallContext
 from sessions.runner.files.changes import changed_files, patch_part, take_snapshot, turn_summary
 from sessions.runner.log.held_inputs import drop_input, input_of, stands_for_more
 from sessions.runner.log.history import ENDS
@@ -85,7 +86,10 @@ def _look_up(step: ToolStep) -> tuple[StepSetup, Tools, Sandbox]:
         **all_tools(),
         **custom_tools(step.session, config.brought),
     }
-    return step_setup, tools, sandbox_for(step.session)
+    sandbox = sandbox_for(step.session)
+    if sandbox.redactor.secrets and any(part.tool not in READ_ONLY for part in step.calls):
+        mark_secrets_used(step.session.project)
+    return step_setup, tools, sandbox
 
 
 class _StepRunner:

@@ -39,6 +39,7 @@ from tests.lib.known_key_samples import SAMPLES
 from tests.providers.factories import make_openai
 from tests.sessions.factories import INLINE, make_project, make_session, script, session_access
 from tests.sessions.runner.drains import drain
+from tests.teams.test_page_access import TABLE
 
 _PLANTED = [SAMPLES[place] for place in (3, 7, 11, 15, 24)]
 KEYS = ["".join(parts).strip() for _, *parts in _PLANTED]
@@ -48,6 +49,9 @@ CANARIES = {
     "provider key": "sk-canary-of-the-provider-2342",
     **{kind: value for kind, _, value, _ in _PLANTED},
 }
+# People see the files of a project as they are, and a tool has written this one.
+OF_FILES = {"find", "vcs/diff", "vcs/diff/raw"}
+OF_FILES_SEEN = {_PLANTED[2][0]}
 
 
 def seen_in(text: str) -> list[str]:
@@ -189,11 +193,13 @@ async def test_no_exit_shows_a_secret(
     browser = AsyncClient(raise_request_exception=False)
     await browser.aforce_login(alice)
     looked = 0
-    for row in ROWS:
-        if row.method == "get":
-            response = await browser.get(address_of(row, names))
-            looked += response.status_code == 200
-            if seen := seen_in(await _told(response)):
-                leaks[f"get {row.route}"] = seen
+    exits = {row.route: address_of(row, names) for row in ROWS if row.method == "get"}
+    exits |= {page.path: page.path for page in TABLE if page.method == "get"}
+    for route, address in exits.items():
+        response = await browser.get(address)
+        looked += response.status_code == 200
+        seen = seen_in(await _told(response))
+        if seen and not (route in OF_FILES and set(seen) <= OF_FILES_SEEN):
+            leaks[f"get {route}"] = seen
     assert looked > 150
     assert leaks == {}

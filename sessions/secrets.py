@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from django.db.models import F, Q, QuerySet, TextField, Value
 from django.utils.translation import gettext as _
@@ -16,7 +16,7 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonValue
 from opencode_web.lib.known_keys import KnownKeys
 from sessions.models import AllowedKey, Project, ProjectSecret, TeamSecret
-from tools.redaction import MIN_CHARS, Redactor
+from tools.redaction import MIN_CHARS, NO_SECRETS, Redactor
 from tools.sandbox.entrance import proxy_environment
 from tools.sandbox.environment import build_environment
 
@@ -113,6 +113,32 @@ def _redactor(project_id: str, known: _Known) -> Redactor:
         except DecryptionError as exc:
             logger.error("secret %s of project %s: %s", name, project_id, exc)
     return Redactor(values, keys=KnownKeys(lambda: known.allowed) if known.hides_keys else None)
+
+
+def key_redactor(project: Project) -> Redactor:
+    """Returns: what hides keys, but not those that somebody has allowed. `project.team` should be
+    loaded; the database is asked only once a key is found."""
+    if not project.team.hides_keys:
+        return NO_SECRETS
+
+    @cache
+    def allowed() -> frozenset[str]:
+        rows = AllowedKey.objects.filter(project=project)
+        return frozenset(rows.values_list("fingerprint", flat=True))
+
+    return Redactor({}, keys=KnownKeys(allowed))
+
+
+def hide_keys(project: Project, text: str) -> str:
+    """Returns: a text as it may be kept."""
+    return key_redactor(project).text(text)
+
+
+def keys_in(project: Project, text: str) -> dict[str, str]:
+    """Returns: what would be hidden in a text: the values, and what kind each is of."""
+    data, keys = text.encode("utf-8", "surrogatepass"), key_redactor(project).keys
+    found = keys.found(data) if keys else ()
+    return {data[one.start : one.end].decode(): one.kind for one in found}
 
 
 def team_secrets_of(project: Project) -> QuerySet[TeamSecret]:

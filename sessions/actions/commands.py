@@ -31,10 +31,10 @@ from sessions.config.effective import session_config
 from sessions.config.model import Config
 from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.store import lock_session
-from sessions.hidden_keys import keys_in
 from sessions.inbox import parts_of, pending_inputs
 from sessions.mcp.servers import prompts_of_servers
 from sessions.models import Event, SessionInput, State
+from sessions.secrets import keys_in
 from sessions.skills import session_skills
 from teams.models import Role
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from opencode_web.lib.errors import Invalid, NotFound
 from sessions.access import ProjectAccess, SessionAccess
-from sessions.hidden_keys import hide_keys
 from sessions.models import KeptDraft, Project, Session
+from sessions.secrets import hide_keys
 from teams.models import Role, User
 
 MAX_CHARS = 200_000

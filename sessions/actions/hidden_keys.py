@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from opencode_web.lib.crypto import fingerprint
 from sessions.access import ProjectAccess
-from sessions.hidden_keys import keys_in
 from sessions.models import AllowedKey
+from sessions.secrets import keys_in
 from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
 from teams.models import Role, Team

@@ -15,8 +15,8 @@ from sessions.access import SessionAccess
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.events.inbox import Delivery
 from sessions.events.store import lock_session
-from sessions.hidden_keys import hide_keys
 from sessions.models import ReviewComment, SessionInput, ViewedFile
+from sessions.secrets import hide_keys
 from teams.access import require_role
 from teams.models import Role
 

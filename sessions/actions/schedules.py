@@ -20,8 +20,8 @@ from sessions.agents.loader import choose_agent
 from sessions.config.effective import config_data, project_config
 from sessions.cron_times import check_times, next_time
 from sessions.events.reasons import ScheduleReason
-from sessions.hidden_keys import hide_keys
 from sessions.models import Project, Schedule
+from sessions.secrets import hide_keys
 from teams.access import require_role
 from teams.audit import AuditAction, record
 from teams.models import Role, User

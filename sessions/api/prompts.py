@@ -22,8 +22,8 @@ from sessions.api.auth import ApiRequest, AsyncTokenOrCookie, stable_message_id
 from sessions.api.messages import AnswerMessage, router, with_parts
 from sessions.api.schemas import CommandBody, CompactBody, PromptBody, SummarizeBody
 from sessions.events.live import publish_command, session_group, team_group
-from sessions.hidden_keys import hide_keys
 from sessions.models import Message, SessionInput
+from sessions.secrets import hide_keys
 from sessions.stream.hub import Subscription, flushed
 from sessions.stream.rights import watch_rights
 from sessions.stream.turns import find_answer, is_stopped, wait_until

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TypeVar, cast
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.events.parts import ReasoningPart, TextPart, ToolPart
 from sessions.events.types import PartUpdated, SessionEvent
-from sessions.hidden_keys import key_redactor, restore_files
 from sessions.models import Project
+from sessions.secrets import key_redactor
 from tools.redaction import Redactor
 
 _Event = TypeVar("_Event", bound=SessionEvent)
@@ -33,10 +33,24 @@ def _hidden(
     clean = redactor.json(data, keys=False)
     if clean is data:
         return event, data
-    clean = cast(JsonObject, restore_files(data, clean))
+    clean = cast(JsonObject, _with_files(data, clean))
     if isinstance(event, PartUpdated) and isinstance(
         event.part, TextPart | ReasoningPart | ToolPart
     ):
         # What a provider signed or sealed goes back to it byte by byte.
         clean["part"] = {**cast(JsonObject, clean["part"]), "metadata": event.part.metadata}
     return type(event).model_validate({**clean, "type": event.type}), clean
+
+
+def _with_files(old: JsonValue, new: JsonValue) -> JsonValue:
+    """Returns: `new` with the contents of files as they are in `old`: they are no text, and what
+    looks like a key in them is chance."""
+    match old, new:
+        case str(), _ if old.startswith("data:") and ";base64," in old[:200]:
+            return old
+        case list(), list():
+            return [_with_files(*pair) for pair in zip(old, new, strict=True)]
+        case dict(), dict():
+            return {key: _with_files(old[key], item) for key, item in new.items()}
+        case _:
+            return new

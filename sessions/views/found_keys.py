@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop
 from opencode_web.lib.errors import Invalid
 from sessions.access import ProjectAccess
 from sessions.actions.hidden_keys import allow_keys
-from sessions.hidden_keys import keys_in
+from sessions.secrets import keys_in
 from teams.http import client_ip
 
 FIELD = "keys"

@@ -14,7 +14,6 @@ from opencode_web.lib.ids import new_id
 from sessions.events.parts import ToolPart, ToolPending
 from sessions.events.store import append, lock_session
 from sessions.events.types import PartUpdated
-from sessions.hidden_keys import key_redactor
 from sessions.models import Message, Part
 from sessions.rules.in_force import Setup
 from sessions.runner.calls.guards import inner_id
@@ -22,6 +21,7 @@ from sessions.runner.calls.repairs import invalid_call
 from sessions.runner.log.held_inputs import hold_input
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.settle import fail_call
+from sessions.secrets import key_redactor
 from tools.context import InnerCall
 from tools.registry import offered_tools
 from tools.repair import repair_unknown

@@ -11,14 +11,13 @@ from sessions.commands.marks import is_typed
 from sessions.events.parts import ToolPart
 from sessions.events.store import SessionGone, append, lock_session
 from sessions.events.types import PartUpdated, PermissionAsked
-from sessions.hidden_keys import key_redactor
 from sessions.models import PermissionRequest, Session, SessionInput
 from sessions.rules.in_force import session_setup
 from sessions.runner.calls.command_calls import was_asked_for
 from sessions.runner.calls.suspension import begun, may_begin, suspended
 from sessions.runner.log.deadlines import new_request
 from sessions.runner.log.lease import Lease
-from sessions.secrets import shown_patterns
+from sessions.secrets import key_redactor, shown_patterns
 from teams.audit import AuditAction, record
 from tools.base import PermissionDenied, PermissionRejected
 from tools.context import PermissionAsk, Suspended

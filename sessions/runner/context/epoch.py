@@ -21,7 +21,6 @@ from opencode_web.lib.json import JsonObject
 from sessions.events.context import ContextUpdated, EpochEnded, EpochReason, EpochStarted
 from sessions.events.store import append
 from sessions.events.types import SessionEvent
-from sessions.hidden_keys import key_redactor
 from sessions.models import ContextEpoch, Session
 from sessions.runner.context.registry import (
     SOURCES,
@@ -32,6 +31,7 @@ from sessions.runner.context.registry import (
     render_changes,
 )
 from sessions.runner.context.source import ContextInputs, Source
+from sessions.secrets import key_redactor
 
 # All messages of an epoch together. Beyond it a fresh baseline costs less than going on.
 MAX_UPDATE_CHARS = 96 * 1024

@@ -6,11 +6,12 @@ What a tool writes to disk must not change because of what is shown of it.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 
 from opencode_web.lib.crypto import DecryptionError, decrypt, encrypt
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.known_keys import MARK
-from sessions.events.parts import ToolPart
+from sessions.events.parts import ToolPart, ToolPending
 from sessions.models import HeldInput, Part
 from tools.errors import ToolError
 
@@ -28,6 +29,13 @@ def hold_input(part: ToolPart, arguments: JsonObject) -> None:
         part=part.id,
         defaults={"session_id": part.sessionID, "arguments": encrypt(json.dumps(arguments))},
     )
+
+
+def hold_inputs(parts: Sequence[ToolPart], given: Mapping[str, JsonObject]) -> None:
+    """Keep what is `given`, by the ids of the parts, to calls that are still to be made."""
+    for part in parts:
+        if part.id in given and isinstance(part.state, ToolPending):
+            hold_input(part, given[part.id])
 
 
 def stands_for_more(part: ToolPart) -> bool:

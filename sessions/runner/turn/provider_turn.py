@@ -57,7 +57,7 @@ from sessions.runner.compaction.summary import summary_events
 from sessions.runner.files.changes import turn_summary
 from sessions.runner.log.fallback import failed_part, fallback_parts, next_model
 from sessions.runner.log.funds import settle_counted_turn, settle_cut_turn
-from sessions.runner.log.held_inputs import hold_input
+from sessions.runner.log.held_inputs import hold_inputs
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.refused_files import Refusal, refusal_of
 from sessions.runner.log.settle import completed, fail_call, now_ms
@@ -275,9 +275,8 @@ class _Recorder:
             }
         )
         events = await self.writer.close()
-        for part in called:
-            if part.id in self._given and isinstance(part.state, ToolPending):
-                await in_db(hold_input, part, self._given[part.id])
+        if self._given:
+            await in_db(hold_inputs, called, self._given)
         events += [PartUpdated(part=part) for part in called]
         limit = self.turn.request.model.limit.context
         taken = {"context": used.tokens.total, "context_limit": limit}

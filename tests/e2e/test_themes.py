@@ -85,6 +85,7 @@ def _walk(page: Page, server: Installation, names: Names, axe: str) -> list[str]
     return faults
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_in_a_theme_of_ones_own(
     server: Installation, names: Names, appearance: Page, axe: str
 ) -> None:

@@ -74,10 +74,10 @@ def project(team: Any, tmp_path: Any) -> Project:
 
 @pytest.fixture
 def names(alice: User, project: Project) -> dict[str, str]:
-    return make_names(alice, project)
+    return _make_names(alice, project)
 
 
-def make_names(alice: User, project: Project) -> dict[str, str]:
+def _make_names(alice: User, project: Project) -> dict[str, str]:
     """What the routes name, and forms send."""
     session = make_session(alice, project)
     story = Story(session, alice)
@@ -202,7 +202,7 @@ def cast(
     return [*((name, people.get(name)) for name in CAST), ("bill", bill)]
 
 
-def address_of(row: Row, names: dict[str, str]) -> str:
+def _address(row: Row, names: dict[str, str]) -> str:
     return (
         "/" + PLACEHOLDER.sub(lambda found: names[found[1]], row.route) + row.query.format(**names)
     )
@@ -237,7 +237,7 @@ def _make_world(folder: Path) -> World:
         if name in people:
             client.force_login(people[name])
         keys.append(client.session.session_key if name in people else "")
-    return World(make_names(alice, make_project(team, folder)), tuple(keys))
+    return World(_make_names(alice, make_project(team, folder)), tuple(keys))
 
 
 @pytest.fixture(scope="class")
@@ -282,7 +282,7 @@ def _ask_as_everybody(row: Row, world: World) -> Iterator[int]:
             client.cookies[settings.SESSION_COOKIE_NAME] = key
         # Everybody finds the same things.
         with transaction.atomic():
-            response = getattr(client, row.method)(address_of(row, world.names), **body)
+            response = getattr(client, row.method)(_address(row, world.names), **body)
             transaction.set_rollback(True)
         if key == world.keys[-1] and response.status_code < 400 and not _is_public(row):
             told = getattr(response, "content", b"").decode(errors="replace")
@@ -322,7 +322,7 @@ async def test_who_may_where_the_view_is_asynchronous(
         body = {} if row.method == "get" else _body(row, names)
         found = []
         for client in clients:
-            response = await getattr(client, row.method)(address_of(row, names), **body)
+            response = await getattr(client, row.method)(_address(row, names), **body)
             found.append(response.status_code)
             if response.streaming:
                 await response.streaming_content.aclose()
@@ -356,7 +356,7 @@ def test_a_page_refuses_every_method_that_is_not_in_the_table(
         for row in PAGES
         for method in METHODS
         if (method, row.route) not in listed
-        and (response := getattr(client, method)(address_of(row, names))).status_code != 405
+        and (response := getattr(client, method)(_address(row, names))).status_code != 405
     }
     assert wrong == {}
 

@@ -33,7 +33,7 @@ from sessions.shares.links import share_token
 from teams.access import access_team
 from teams.auth import authenticate_user
 from teams.models import Team, User
-from tests.architecture.test_access_matrix import ROWS, address_of, make_names
+from tests.architecture.test_access_matrix import ROWS, _address, _make_names
 from tests.filled import OURS
 from tests.lib.known_key_samples import SAMPLES
 from tests.providers.factories import make_openai
@@ -182,7 +182,7 @@ async def test_no_exit_shows_a_secret(
     if seen := seen_in(caplog.text):
         leaks["log"] = seen
 
-    names = await in_db(make_names, alice, project)
+    names = await in_db(_make_names, alice, project)
     session = await in_db(Session.objects.get, pk=session.pk)
     link = await in_db(
         lambda: create_share(session_access(alice, session), scope="public", days=1, details=True)
@@ -193,7 +193,7 @@ async def test_no_exit_shows_a_secret(
     browser = AsyncClient(raise_request_exception=False)
     await browser.aforce_login(alice)
     looked = 0
-    exits = {row.route: address_of(row, names) for row in ROWS if row.method == "get"}
+    exits = {row.route: _address(row, names) for row in ROWS if row.method == "get"}
     exits |= {page.path: page.path for page in TABLE if page.method == "get"}
     for route, address in exits.items():
         response = await browser.get(address)

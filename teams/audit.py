@@ -75,6 +75,10 @@ class AuditAction(StrEnum):
     PUBLISHING_SET_UP = "publishing.set_up"
     SECRET_SET = "secret.set"  # noqa: S105 - a name, no secret
     SECRET_REMOVED = "secret.removed"  # noqa: S105 - a name, no secret
+    TEAM_SECRET_SET = "secret.team_set"  # noqa: S105 - as above
+    TEAM_SECRET_REMOVED = "secret.team_removed"  # noqa: S105 - as above
+    KEY_HIDING_CHANGED = "secret.key_hiding_changed"
+    KEY_ALLOWED = "secret.key_allowed"
     MCP_SIGNED_IN = "mcp.signed_in"
     MCP_SIGNED_OUT = "mcp.signed_out"
     SESSION_CREATED = "session.created"

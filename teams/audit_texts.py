@@ -60,6 +60,12 @@ SENTENCES: dict[str, Promise] = {
     Did.PUBLISHING_SET_UP: gettext_lazy("{who} set up publishing for the project {it}."),
     Did.SECRET_SET: gettext_lazy("{who} set the secret {name} of the project {it}."),
     Did.SECRET_REMOVED: gettext_lazy("{who} removed the secret {name} of the project {it}."),
+    Did.TEAM_SECRET_SET: gettext_lazy("{who} set the team secret {name}."),
+    Did.TEAM_SECRET_REMOVED: gettext_lazy("{who} removed the team secret {name}."),
+    Did.KEY_HIDING_CHANGED: gettext_lazy("{who} turned on hiding well-known keys."),
+    f"{Did.KEY_HIDING_CHANGED}:shown": gettext_lazy("{who} turned off hiding well-known keys."),
+    Did.KEY_ALLOWED: gettext_lazy(
+        "{who} allowed a text that looks like a key ({kinds}) in the project {it}."),
     Did.MCP_SIGNED_IN: gettext_lazy("{who} signed in to the MCP server {server} in {it}."),
     Did.MCP_SIGNED_OUT: gettext_lazy("{who} signed out of the MCP server {server} in {it}."),
     Did.MCP_PROGRAM_ACCEPTED: gettext_lazy(

@@ -163,6 +163,8 @@ _TEAM = (
          icon="shield-check", need="work", slash="permissions", words="rules allow deny"),
     Page("network", Group.SECURITY, gettext_lazy("Network"), view="sessions:team_network",
          icon="link", need="work", words="hosts sandbox"),
+    Page("team-secrets", Group.SECURITY, gettext_lazy("Secrets"), view="sessions:team_secrets",
+         icon="key-round", need="work", words="environment variables keys redaction"),
     Page("sharing", Group.SECURITY, gettext_lazy("Sharing"), view="sessions:sharing",
          icon="external-link", need="work", words="links public"),
     Page("services", Group.AUTOMATION, gettext_lazy("Service accounts"), view="teams:services",

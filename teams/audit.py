@@ -10,8 +10,10 @@ from typing import Final, Literal, TypedDict
 from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.bus import publish
+from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.origin import Origin, current_origin
 from teams.access import is_operator, settings_group
@@ -51,6 +53,10 @@ class AuditAction(StrEnum):
     USER_SIGN_IN_FAILED = "user.sign_in_failed"
     USER_SIGNED_OUT = "user.signed_out"
     USER_UNLOCKED = "user.unlocked"
+    USER_DEACTIVATED = "user.deactivated"
+    USER_REACTIVATED = "user.reactivated"
+    USER_MADE_OPERATOR = "user.made_operator"
+    USER_NO_OPERATOR = "user.no_operator"
     RESET_CREATED = "reset.created"
     MFA_ADDED = "mfa.added"
     MFA_REMOVED = "mfa.removed"
@@ -202,6 +208,20 @@ _OF_SETTINGS = frozenset(
 
 # By these names an entry has addresses of people, and of their browsers.
 _PERSONAL = frozenset({"user", "email", "from", "to", "address", "user_agent", "account"})
+
+
+MAX_REASON = 300
+
+
+def clean_reason(text: str) -> str:
+    """Raises: Invalid when it is empty or too long."""
+    why = " ".join(text.split())
+    if not why or len(why) > MAX_REASON:
+        raise Invalid(
+            _("Enter a reason of at most %(most)s characters.") % {"most": MAX_REASON},
+            field="reason",
+        )
+    return why
 
 
 def record(

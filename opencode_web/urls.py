@@ -23,6 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("global/ready", ready, name="ready"),
     path("docs", include("opencode_web.docs.urls")),
     path("ops/", include("opencode_web.ops.urls")),
+    path("scim/v2", include("opencode_web.scim.urls")),
     path("sign-in/return", sign_in_return, name="sign_in_return"),
     path("", include(session_pages)),
     path("", include("sessions.urls")),

@@ -48,6 +48,7 @@ class AuditAction(StrEnum):
     SERVICE_DELETED = "service.deleted"
     USER_CREATED = "user.created"
     USER_RENAMED = "user.renamed"
+    USER_UPDATED = "user.updated"
     USER_PASSWORD_CHANGED = "user.password_changed"  # noqa: S105 - a name, no secret
     USER_SIGNED_IN = "user.signed_in"
     USER_SIGN_IN_FAILED = "user.sign_in_failed"
@@ -66,6 +67,10 @@ class AuditAction(StrEnum):
     IDENTITY_DELETED = "identity.deleted"
     IDENTITY_LINKED = "identity.linked"
     IDENTITY_UNLINKED = "identity.unlinked"
+    DIRECTORY_TOKEN_CREATED = "directory.token_created"  # noqa: S105 - a name, no secret
+    DIRECTORY_TOKEN_REVOKED = "directory.token_revoked"  # noqa: S105 - a name, no secret
+    DIRECTORY_GROUP_SAVED = "directory.group_saved"
+    DIRECTORY_GROUP_DELETED = "directory.group_deleted"
     POLICY_CHANGED = "policy.changed"
     PROVIDER_CREATED = "provider.created"
     PROVIDER_UPDATED = "provider.updated"

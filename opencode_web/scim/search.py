@@ -62,9 +62,7 @@ def _found(
     answer = ListResponse[model](  # type: ignore[valid-type]
         total_results=total, start_index=start + 1, items_per_page=len(page), resources=page
     )
-    return answer.model_dump(
-        scim_ctx=Context.RESOURCE_QUERY_RESPONSE, response_parameters=request
-    )
+    return answer.model_dump(scim_ctx=Context.RESOURCE_QUERY_RESPONSE, response_parameters=request)
 
 
 def _narrowed(node: FilterNode, narrow: dict[str, Narrow]) -> Q:

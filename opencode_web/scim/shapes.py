@@ -1,4 +1,4 @@
-"""The part of SCIM's core schemas that is kept here; the rest of what directories send is dropped."""
+"""The part of SCIM's core schemas that is kept here; the rest that is sent is dropped."""
 
 from __future__ import annotations
 

@@ -189,6 +189,8 @@ _ACCOUNT = (
          icon="shield-check", words="mfa 2fa passkey totp single sign-on", below="mfa_"),
     Page("tokens", Group.ACCOUNT, gettext_lazy("API tokens"), view="me:tokens", icon="key-round",
          words="keys"),
+    Page("my-data", Group.ACCOUNT, gettext_lazy("Personal data"), view="me_data",
+         icon="file-text", words="privacy export download gdpr"),
     Page("my-models", Group.ACCOUNT, gettext_lazy("My models"), view="my_models:models",
          icon="cpu", words="providers keys subscription", below="my_models:"),
 )

@@ -14,6 +14,7 @@ from teams.models import Role, Scope, User
 from tests.architecture import access_table, page_table
 from tests.architecture.access_table import API_GOVERN, API_READ, API_WRITE, Codes, Row
 from tests.architecture.page_table import ADMIN_READ, EMPTY_GOVERN, EMPTY_WRITE, GOVERN, READ
+from tests.factories import add_member, make_invite, make_user
 
 API_ADMIN: Codes = (200, 200, 403, 403, 404, 401)
 
@@ -51,6 +52,12 @@ PAGES = [
 
 API = [
     *access_table.API,
+    Row("get", "member", (200, 200, 200, 200, 404, 401), query=_OF),
+    Row("patch", "member/<member_id>", API_ADMIN, {"approver": True}, query=_OF),
+    Row("delete", "member/<member_id>", API_ADMIN, query=_OF),
+    Row("get", "invitation", API_ADMIN, query=_OF),
+    Row("post", "invitation", API_ADMIN, {"role": "viewer"}, query=_OF),
+    Row("delete", "invitation/<invitation_id>", API_ADMIN, query=_OF),
     Row("get", "service-account", API_ADMIN, query=_OF),
     Row("post", "service-account", API_ADMIN, {"name": "CI"}, query=_OF),
     Row("get", "service-account/<account_id>", API_ADMIN, query=_OF),
@@ -107,7 +114,14 @@ def make_automation(owner: User, project: Project) -> dict[str, str]:
     )
     service = create_service(team, name="Runner", role=Role.MEMBER)
     key, _ = create_service_token(team, service, name="CI", scope=Scope.READ)
+    other = make_user("olga@example.com")
+    invite, _ = make_invite(owner, project.team)
     return {
+        "person": str(other.pk),
+        "member_id": str(add_member(project.team, other, Role.VIEWER).pk),
+        "invitation_id": invite.pk,
+        "user_id": "0",
+        "group_id": "none",
         "webhook": hook.pk,
         "webhook_id": hook.pk,
         "delivery": sent.pk,

@@ -76,7 +76,9 @@ async def closed_after(ended: Awaitable[Any], since: Callable[[], float]) -> flo
     return since()
 
 
-@pytest.mark.parametrize(("way", "bus"), [("page", "whole"), ("page", "broken"), ("scim", "broken")])
+@pytest.mark.parametrize(
+    ("way", "bus"), [("page", "whole"), ("page", "broken"), ("scim", "broken")]
+)
 def test_a_deactivated_person_has_nothing_left_within_5_s(
     way: str, bus: str, mutable: Installation
 ) -> None:
@@ -101,13 +103,11 @@ def test_a_deactivated_person_has_nothing_left_within_5_s(
             f"/pty/{terminal}/connect-token", headers={"x-opencode-ticket": "1"}
         ).json()["ticket"]
         deactivate = by_scim(server, bob_id) if way == "scim" else by_page(server, bob_id)
-        took = asyncio.run(
-            lose(server, cookie, secret, terminal, ticket, deactivate, mute if bus != "whole" else None)
-        )
+        silenced = mute if bus == "broken" else None
+        took = asyncio.run(lose(server, cookie, secret, terminal, ticket, deactivate, silenced))
         assert {name: s for name, s in took.items() if s > LIMIT_S} == {}
         assert bob.get("/session").status_code == 401
         assert browser.get("/me/profile").status_code == 302
-        print(way, bus, took)
     paused = server.run(
         "from sessions.models import Schedule\n"
         f"result = Schedule.objects.filter(author={bob_id}, paused_at=None).count()"
@@ -116,15 +116,14 @@ def test_a_deactivated_person_has_nothing_left_within_5_s(
 
 
 def by_page(server: Installation, bob_id: int) -> Callable[[], None]:
-    operator = httpx.Client(base_url=server.url, timeout=60, verify=False)
-    operator.cookies["sessionid"] = server.cookie
-    assert operator.get(f"/ops/people/{bob_id}").status_code == 200
-    headers = {"X-CSRFToken": operator.cookies["csrftoken"]}
-
     def act() -> None:
-        answer = operator.post(
-            f"/ops/people/{bob_id}/deactivate", data={"reason": "Left"}, headers=headers
-        )
+        with httpx.Client(base_url=server.url, timeout=60, verify=False) as operator:
+            operator.cookies["sessionid"] = server.cookie
+            assert operator.get(f"/ops/people/{bob_id}").status_code == 200
+            headers = {"X-CSRFToken": operator.cookies["csrftoken"]}
+            answer = operator.post(
+                f"/ops/people/{bob_id}/deactivate", data={"reason": "Left"}, headers=headers
+            )
         assert answer.status_code == 302, answer.text
 
     return act

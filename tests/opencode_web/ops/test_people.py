@@ -64,9 +64,7 @@ def test_thousands_of_people_cost_as_many_queries_as_one(
     assert page.context["rows"][0].methods == ["corp"]
 
 
-def test_one_account_with_what_it_has_but_no_secret(
-    console: Client, bob: User, team: Team
-) -> None:
+def test_one_account_with_what_it_has_but_no_secret(console: Client, bob: User, team: Team) -> None:
     token, secret = make_token(bob, team, name="laptop")
     browser = make_browser(bob)
     page = console.get(f"/ops/people/{bob.pk}").content.decode()

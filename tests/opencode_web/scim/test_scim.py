@@ -174,7 +174,9 @@ def test_groups_give_and_take_roles_by_rules(
     remove = {"op": "remove", "path": f'members[value eq "{dora}"]'}
     directory.patch(f"/Groups/{leads['id']}", remove)
     assert access_team(user, "acme").role == Role.MEMBER
-    directory.patch(f"/Groups/{dev['id']}", {"op": "remove", "path": "members", "value": add["value"]})
+    directory.patch(
+        f"/Groups/{dev['id']}", {"op": "remove", "path": "members", "value": add["value"]}
+    )
     assert not Membership.objects.filter(user=user).exists()
     directory.patch(f"/Groups/{dev['id']}", add)
     directory("delete", f"/Groups/{dev['id']}", code=204)
@@ -216,6 +218,8 @@ def test_only_the_directory_may_call(
 def test_bad_requests_are_refused_in_scims_own_shape(directory: Directory, bob: User) -> None:
     place = f"/Users/{bob.pk}"
     named = {"schemas": [USER], "userName": "x@example.com"}
+    group = {"schemas": [GROUP], "displayName": "g"}
+    patch = {"schemas": [PATCH]}
     for method, path, data, code in (
         ("post", "/Users", "{", 400),
         ("post", "/Users", "[1]", 400),
@@ -227,12 +231,12 @@ def test_bad_requests_are_refused_in_scims_own_shape(directory: Directory, bob: 
         ("post", "/Users", {**named, "userName": "x" * 300}, 400),
         ("post", "/Users", {**named, "emails": [{"value": "x"}]}, 400),
         ("post", "/Users", {**named, "emails": "x"}, 400),
-        ("post", "/Groups", {"schemas": [GROUP], "displayName": " "}, 400),
-        ("post", "/Groups", {"schemas": [GROUP], "displayName": "g", "members": [{"value": "0"}]}, 400),
-        ("post", "/Groups", {"schemas": [GROUP], "displayName": "g", "members": [{"value": "½"}]}, 400),
-        ("patch", place, {"schemas": [PATCH], "Operations": []}, 400),
-        ("patch", place, {"schemas": [PATCH], "Operations": [{"op": "explode"}]}, 400),
-        ("patch", place, {"schemas": [PATCH], "Operations": [{"op": "remove", "path": "userName"}]}, 400),
+        ("post", "/Groups", {**group, "displayName": " "}, 400),
+        ("post", "/Groups", {**group, "members": [{"value": "0"}]}, 400),
+        ("post", "/Groups", {**group, "members": [{"value": "½"}]}, 400),
+        ("patch", place, {**patch, "Operations": []}, 400),
+        ("patch", place, {**patch, "Operations": [{"op": "explode"}]}, 400),
+        ("patch", place, {**patch, "Operations": [{"op": "remove", "path": "userName"}]}, 400),
         ("get", "/Users?filter=userName+eq", None, 400),
         ("get", "/Users?filter=zebra+eq+1", None, 400),
         ("get", f"/Users?filter={'not+(' * 190}active+eq+true", None, 400),
@@ -302,6 +306,7 @@ def test_an_operator_sets_the_directory_up(root: User, team: Team) -> None:
     number = IdentityRule.objects.get().pk
     assert console.post(f"/ops/directory/rules/{number}").status_code == 302
     assert not Membership.objects.filter(user=user).exists()
-    assert console.post(f"/ops/directory/tokens/{DirectoryToken.objects.get().pk}").status_code == 302
+    token = DirectoryToken.objects.get().pk
+    assert console.post(f"/ops/directory/tokens/{token}").status_code == 302
     directory("get", "/Users", code=401)
     assert console.post("/ops/directory/tokens/0").status_code == 404

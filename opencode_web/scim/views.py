@@ -39,6 +39,7 @@ from opencode_web.scim.store import (
     to_group,
     to_user,
 )
+from teams.actions.accounts import lock_account
 from teams.actions.directory import delete_directory_group
 from teams.http import client_ip
 from teams.models import DirectoryGroup
@@ -219,11 +220,11 @@ def _filled(data: JsonObject, *, active: bool) -> JsonObject:
 
 def _account(user_id: str, *, lock: bool = False) -> Account:
     number = int(user_id) if user_id.isascii() and user_id.isdecimal() and len(user_id) < 19 else 0
-    rows = accounts().select_for_update(of=("self",)) if lock else accounts()
-    row = rows.filter(pk=number).first()
-    if row is None:
+    if not accounts().filter(pk=number).exists():
         raise NotFoundException(detail=f"User {user_id} not found")
-    return row
+    if lock:
+        lock_account(number)
+    return accounts().get(pk=number)
 
 
 def _group(group_id: str, *, lock: bool = False) -> DirectoryGroup:

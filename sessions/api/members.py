@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Annotated, Literal, NotRequired
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.urls import reverse
@@ -86,10 +87,11 @@ def list_members(request: ApiRequest, team: str = "") -> list[Member]:
 def patch_member(request: ApiRequest, member_id: int, body: MemberPatch, team: str = "") -> Member:
     access = team_of(request, team, need=Role.ADMIN)
     row, ip = _find(access, member_id), client_ip(request)
-    if body.role is not None:
-        row = change_role(row, access=access, role=Role(body.role), ip=ip)
-    if body.approver is not None:
-        row = set_approver(row, access=access, is_approver=body.approver, ip=ip)
+    with transaction.atomic():
+        if body.role is not None:
+            row = change_role(row, access=access, role=Role(body.role), ip=ip)
+        if body.approver is not None:
+            row = set_approver(row, access=access, is_approver=body.approver, ip=ip)
     return _to_wire(row)
 
 

@@ -148,16 +148,23 @@ def appoint_owner(
     return current
 
 
+def lock_account(user_id: int) -> User:
+    """Returns: the account as it is now, with all changes of operators waiting behind this one.
+
+    Must run inside a transaction. Raises: User.DoesNotExist.
+    """
+    # All rows in one order: two operators who lock each other out must not both succeed.
+    rows = User.objects.select_for_update().order_by("pk")
+    list(rows.filter(is_superuser=True).values_list("pk"))
+    return rows.get(pk=user_id)
+
+
 def _lock(user: User, actor: User | None, *, own: bool = False) -> User:
-    """The account as it is now, with all changes of operators waiting behind this one."""
     if actor is not None:
         _require_operator(actor)
     if actor is not None and actor.pk == user.pk and not own:
         raise Conflict(_("You cannot do this to your own account. Ask another operator."))
-    # All rows in one order: two operators who lock each other out must not both succeed.
-    rows = User.objects.select_for_update().order_by("pk")
-    list(rows.filter(is_superuser=True).values_list("pk"))
-    account = rows.get(pk=user.pk)
+    account = lock_account(user.pk)
     if account.service_of_id is not None:
         raise Forbidden(_("Service accounts are managed by the admins of their team."))
     return account

@@ -20,6 +20,7 @@ from opencode_web.lib.crypto import fingerprint, fingerprints
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
 from teams.access import is_operator
+from teams.actions.accounts import lock_account
 from teams.actions.identity import add_rule, remove_rule
 from teams.actions.managed_members import apply_roles, higher_role
 from teams.audit import AuditAction, record
@@ -142,7 +143,7 @@ def update_directory_account(user: User, draft: AccountDraft, *, ip: str | None 
 
     Raises: Taken; Conflict for the address of an operator.
     """
-    account = User.objects.select_for_update().get(pk=user.pk)
+    account = lock_account(user.pk)
     _refuse_taken(draft, account)
     before: JsonObject = {"name": account.name, "email": account.email}
     after: JsonObject = {"name": draft.name, "email": draft.email}
@@ -235,6 +236,7 @@ def remove_directory_rule(operator: User, rule: IdentityRule, *, ip: str | None 
     follow_groups(User.objects.filter(directory_groups__name=rule.value))
 
 
+@transaction.atomic
 def follow_groups(people: Iterable[User]) -> None:
     """Bring the memberships of people to what the rules say of their groups now.
 
@@ -242,6 +244,9 @@ def follow_groups(people: Iterable[User]) -> None:
     """
     provider = directory_provider()
     rules = list(provider.rules.all())
+    # In one order, whoever is looked at first: another request may have them as well.
+    teams = Team.objects.select_for_update().filter(pk__in=[rule.team_id for rule in rules])
+    list(teams.order_by("pk").values_list("pk"))
     found = User.objects.filter(pk__in=[user.pk for user in people])
     managed: dict[int, dict[str, Role]] = defaultdict(dict)
     rows = ManagedMembership.objects.filter(provider=provider, membership__user__in=found)

@@ -65,9 +65,9 @@ def directory(request: UserRequest) -> HttpResponse:
 
 @require_POST
 @operator_view
-def token_revoke(request: UserRequest, token: int) -> HttpResponse:
+def token_revoke(request: UserRequest, credential: int) -> HttpResponse:
     """End a token."""
-    row = DirectoryToken.objects.filter(pk=token).first()
+    row = DirectoryToken.objects.filter(pk=credential).first()
     if row is None:
         raise NotFound("Token")
     revoke_directory_token(request.user, row, ip=client_ip(request))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
 from django.core.exceptions import RequestDataTooBig
 from django.db import IntegrityError
@@ -41,13 +41,13 @@ def scim_view(
     @wraps(next(iter(methods.values())))
     def view(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         try:
-            _require_directory(request)
             answer = methods.get(str(request.method).lower())
             if answer is None:
                 allowed = ", ".join(name.upper() for name in methods)
                 refused = _error(405, f"Use {allowed}.")
                 refused["Allow"] = allowed
                 return refused
+            _require_directory(request)
             with SERVICE:
                 return answer(request, *args, **kwargs)
         except ValidationError as exc:
@@ -60,7 +60,7 @@ def scim_view(
 
 
 def to_response(
-    request: HttpRequest, resource: Resource[object], context: Context, *, status: int = 200
+    request: HttpRequest, resource: Resource[Any], context: Context, *, status: int = 200
 ) -> HttpResponse:
     """Returns: the resource with the attributes that the caller asks for."""
     wanted = {

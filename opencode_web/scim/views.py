@@ -168,7 +168,7 @@ def _no_search(request: HttpRequest) -> HttpResponse:
     raise NotImplementedException(detail="Search one resource type at a time, with GET.")
 
 
-def _nothing(request: HttpRequest, **_names: str) -> HttpResponse:
+def _nothing(request: HttpRequest, /, **_names: str) -> HttpResponse:
     raise NotFoundException(detail="There is no such address.")
 
 
@@ -193,7 +193,7 @@ def _base(request: HttpRequest) -> str:
 
 
 def _asked(request: HttpRequest) -> dict[str, str]:
-    asked = {name: value for name, value in request.GET.items() if value}
+    asked = {name: str(value) for name, value in request.GET.items() if value}
     if len(asked.get("filter", "")) > MAX_FILTER_CHARS:
         raise InvalidFilterException(detail="The filter is too long.")
     return asked
@@ -210,7 +210,7 @@ def _filled(data: JsonObject, *, active: bool) -> JsonObject:
     """Many directories have the address as the name and nowhere else, and say only who is gone."""
     names = {key.lower(): key for key in data}
     name = data.get(names.get("username", ""))
-    filled = dict(data)
+    filled: JsonObject = dict(data)
     if "active" not in names:
         filled["active"] = active
     if "emails" not in names and isinstance(name, str):

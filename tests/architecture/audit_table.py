@@ -40,7 +40,7 @@ DOORS: dict[str, Recorded] = {
     "post ops/people/<int:person>/<slug:act>": Did.USER_DEACTIVATED,
     "post ops/people/<int:person>/teams/<str:team>": Did.MEMBER_ROLE_CHANGED,
     "post ops/directory": Did.DIRECTORY_TOKEN_CREATED,
-    "post ops/directory/tokens/<int:token>": Did.DIRECTORY_TOKEN_REVOKED,
+    "post ops/directory/tokens/<int:credential>": Did.DIRECTORY_TOKEN_REVOKED,
     "post ops/directory/rules.*": Did.IDENTITY_UPDATED,
     "(post|put|patch|delete) scim/v2/Users.*": Did.USER_UPDATED,
     "(post|put|patch) scim/v2/Groups.*": Did.DIRECTORY_GROUP_SAVED,

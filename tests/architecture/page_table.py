@@ -40,17 +40,6 @@ _IDENTITY = (
     *("identity/reset", "identity/p/<slug:slug>/delete", "identity/p/<slug:slug>/rules"),
     "identity/p/<slug:slug>/rules/<int:rule>",
 )
-# Of the directory, which has a token of its own: nobody of a team.
-NO_TOKEN: Codes = (401, 401, 401, 401, 401, 401)
-_SCIM = {
-    "/Users": ("get", "post"),
-    "/Users/<str:user_id>": ("get", "put", "patch", "delete"),
-    "/Groups": ("get", "post"),
-    "/Groups/<str:group_id>": ("get", "put", "patch", "delete"),
-    **dict.fromkeys(("/ServiceProviderConfig", "/Schemas", "/Schemas/<str:name>"), ("get",)),
-    **dict.fromkeys(("/ResourceTypes", "/ResourceTypes/<str:name>"), ("get",)),
-    "/.search": ("post",),
-}
 PAGES = [
     Row("get", "setup", (302, 302, 302, 302, 302, 302)),
     Row("post", "setup", (302, 302, 302, 302, 302, 302)),
@@ -87,25 +76,6 @@ PAGES = [
     Row("post", "ops/emergency", OPERATORS),
     Row("post", "ops/emergency/<int:member>/end", OPERATORS),
     Row("post", "ops/addresses/close", OPERATORS, {"place": "localhost:11434"}),
-    *(
-        Row("get", f"ops/{page}", OPERATORS)
-        for page in ("people", "people/<int:person>", "directory")
-    ),
-    *(
-        Row("post", f"ops/{page}", OPERATORS, {"reason": "x"})
-        for page in (
-            *("people/teams", "people/<int:person>/reset", "people/<int:person>/<slug:act>"),
-            *("people/<int:person>/teams/<str:team>", "directory", "directory/rules"),
-            *("directory/rules/<int:rule>", "directory/tokens/<int:token>"),
-        )
-    ),
-    Row("get", "me/data", EACH),
-    Row("get", "me/data.json", EACH),
-    *(
-        Row(method, f"scim/v2{path}", NO_TOKEN)
-        for path, methods in _SCIM.items()
-        for method in methods
-    ),
     Row("get", "sign-in/return", (302, 302, 302, 302, 302, 302)),
     # A public link: the tests of its pages have one for the team.
     Row("get", "share/<str:token>", PUBLIC),

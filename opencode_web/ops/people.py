@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django import forms
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -31,7 +31,7 @@ from teams.actions.identity import set_team_creation
 from teams.actions.resets import create_reset
 from teams.audit import MAX_REASON
 from teams.http import UserRequest, attempt, client_ip, done, show
-from teams.models import Membership, TeamCreation, User
+from teams.models import Team, TeamCreation, User
 from teams.policy import team_creation
 
 
@@ -63,11 +63,19 @@ class ReasonForm(forms.Form):
 
 
 class OwnerForm(ReasonForm):
-    """Who shall own a team."""
+    """Who shall own a team: one of its members who can."""
 
-    member = forms.ModelChoiceField(
-        Membership.objects.none(), label=gettext_lazy("Member"), empty_label=None
-    )
+    member = forms.ChoiceField(label=gettext_lazy("New owner"))
+    field_order = ("member", "reason")
+
+    def __init__(self, team: Team, data: QueryDict | None = None) -> None:
+        # A page may have one for each of several teams.
+        super().__init__(data, prefix=team.pk)
+        self.members = {str(row.pk): row for row in candidates_of(team)}
+        self.fields["member"].choices = [  # type: ignore[attr-defined]
+            (key, f"{row.user.display_name} ({row.user.email})")
+            for key, row in self.members.items()
+        ]
 
 
 class TeamCreationForm(forms.Form):
@@ -212,13 +220,11 @@ def person_owner(request: UserRequest, person: int, team: str) -> HttpResponse:
     found = ownerless_teams().filter(pk=team, memberships__user=user).first()
     if found is None:
         raise NotFound("Team", team)
-    form = OwnerForm(request.POST)
-    able = [member.pk for member in candidates_of(found)]
-    form.fields["member"].queryset = Membership.objects.filter(pk__in=able)  # type: ignore[attr-defined]
+    form = OwnerForm(found, request.POST)
     made = attempt(
         form,
         lambda: appoint_owner(
-            form.cleaned_data["member"],
+            form.members[form.cleaned_data["member"]],
             actor=request.user,
             reason=form.cleaned_data["reason"],
             ip=client_ip(request),
@@ -245,8 +251,10 @@ def _acts_for(user: User, operator: User) -> list[PersonAct]:
 def _show_person(
     request: UserRequest, user: User, *, status: int = 200, **more: object
 ) -> HttpResponse:
+    account = load_account(user)
     context: dict[str, object] = {
-        "account": load_account(user),
+        "account": account,
+        "ownerless": [(team, OwnerForm(team)) for team in account.ownerless],
         "acts": _acts_for(user, request.user),
         "can_reset": user.is_active,
         "max_reason": MAX_REASON,

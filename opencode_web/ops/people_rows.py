@@ -42,8 +42,8 @@ class AccountPage:
     tokens: list[ApiToken]
     browsers: list[UserSession]
     entries: list[AuditLine]
-    ownerless: list[tuple[Team, list[Membership]]]
-    """Teams that nobody else owns, with the members who could."""
+    ownerless: list[Team]
+    """Those that nobody else owns who can sign in."""
 
     @property
     def named_browsers(self) -> list[tuple[UserSession, str]]:
@@ -87,7 +87,7 @@ def load_account(user: User) -> AccountPage:
         list(tokens.order_by("team__name", "name")),
         browsers_of(user),
         to_lines(list(entries.order_by("-pk")[:_ENTRIES])),
-        [(team, candidates_of(team)) for team in owned if not _has_active_owner(team, user)],
+        [team for team in owned if not _has_other_owner(team, user)],
     )
 
 
@@ -99,9 +99,9 @@ def candidates_of(team: Team) -> list[Membership]:
     return list(rows.select_related("user").order_by("user__email"))
 
 
-def _has_active_owner(team: Team, user: User) -> bool:
+def _has_other_owner(team: Team, user: User) -> bool:
     owners = team.memberships.filter(role=Role.OWNER, expires_at=None, user__is_active=True)
-    return owners.exclude(pk__in=owners.filter(user=user)).exists()
+    return owners.exclude(user=user).exists()
 
 
 def _rows(users: Iterable[User]) -> list[AccountRow]:

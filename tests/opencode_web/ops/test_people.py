@@ -125,9 +125,9 @@ def test_a_team_without_an_active_owner_gets_one_here(
     member = Membership.objects.get(user=adam)
     owner = Membership.objects.get(user=alice)
     for wrong in (owner.pk, 0):
-        sent = {"member": wrong, "reason": "Left"}
+        sent = {f"{team.pk}-member": wrong, f"{team.pk}-reason": "Left"}
         assert console.post(f"{place}/teams/{team.pk}", sent).status_code == 422
-    sent = {"member": member.pk, "reason": "Left"}
+    sent = {f"{team.pk}-member": member.pk, f"{team.pk}-reason": "Left"}
     assert console.post(f"{place}/teams/{team.pk}", sent).status_code == 302
     member.refresh_from_db()
     assert member.role == Role.OWNER

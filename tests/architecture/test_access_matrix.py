@@ -382,6 +382,14 @@ def test_an_unknown_address_of_the_api_is_not_found_by_anybody(
             assert getattr(client_for(user), method)(path).status_code == 404
 
 
+@pytest.mark.django_db
+def test_an_unknown_address_of_scim_is_for_the_directory_alone(
+    cast: list[tuple[str, User | None]], client_for: ClientFor
+) -> None:
+    for _, user in cast:
+        assert client_for(user).get("/scim/v2/Nothing").status_code == 401
+
+
 def test_what_is_watched_elsewhere_is_still_there() -> None:
     routes = [route for route, _ in _routes(get_resolver().url_patterns)]
     for prefix, test in ELSEWHERE.items():

@@ -182,6 +182,7 @@ STOPS = [
     Stop("me-choose", "/me/models/new"),
     Stop("me-account", "/me/models/new/anthropic"),
     Stop("me-keys", "/me/models/keys"),
+    Stop("me-data", "/me/data"),
     Stop("docs", "/docs"),
     Stop("docs-page", "/docs/configuration"),
     Stop("docs-found", "/docs?q=sandbox"),
@@ -202,6 +203,8 @@ STOPS = [
                 "emergency",
                 "audit",
                 "budgets",
+                "people",
+                "directory",
             ),
         )
     ),
@@ -210,6 +213,8 @@ STOPS = [
     Stop("ops-server", "/ops/models/server"),
     Stop("ops-identity", "/ops/identity"),
     Stop("ops-provider", "/ops/identity/new/oidc"),
+    Stop("ops-person", "/ops/people/1"),
+    Stop("ops-people-none", "/ops/people?q=zebra"),
     Stop("ops-turn", "/ops/turns/{running}"),
     Stop("ops-turn-opened", "/ops/turns", _open("[data-row-menu]", "dialog[open]")),
     Stop("ops-findings", "/ops/health/findings"),
@@ -238,6 +243,7 @@ FRAMES = {
 _SESSION, _PROJECT = "t/<slug:team>/s/<str:session>", "t/<slug:team>/p/<str:project>/"
 NO_PAGE = {
     "me/shortcuts/list",
+    "me/data.json",
     "me/theme.css",
     "manifest.webmanifest",
     "sw.js",

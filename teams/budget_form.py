@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.http import QueryDict
+from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -20,33 +22,51 @@ _MEMBER = "member_{}"
 _SESSION_PLACES = 6
 
 
-# A field for numbers would leave out a comma without a word, and take 20,00 for 2000.
-def _amount(look: str = "", **more: Any) -> forms.DecimalField:  # as the field takes them
-    shown = {"class": look} if look else {}
-    return forms.DecimalField(
-        required=False,
-        min_value=Decimal(0),
-        max_value=MAX_AMOUNT,
-        decimal_places=2,
-        widget=forms.TextInput(attrs={"inputmode": "decimal", **shown}),
-        localize=True,
-        **more,
-    )
+class AmountField(forms.DecimalField):
+    """USD as the language writes them, with or without a separator of thousands."""
+
+    def __init__(self, *, look: str = "", decimal_places: int = 2, **more: Any) -> None:
+        shown = {"class": look} if look else {}
+        super().__init__(
+            required=False,
+            max_value=MAX_AMOUNT,
+            decimal_places=decimal_places,
+            # A field for numbers would leave out a comma, and take 20,00 for 2000.
+            widget=forms.TextInput(attrs={"inputmode": "decimal", **shown}),
+            localize=True,
+            **more,
+        )
+
+    def to_python(self, value: Any) -> Decimal | None:
+        """Raises: ValidationError for what is no number, and for too many decimal places."""
+        text = value.strip() if isinstance(value, str) else ""
+        group, point = (
+            re.escape(get_format(name)) for name in ("THOUSAND_SEPARATOR", "DECIMAL_SEPARATOR")
+        )
+        if group != point and re.fullmatch(rf"\d{{1,3}}(?:{group}\d{{3}})+(?:{point}\d*)?", text):
+            value = re.sub(group, "", text)
+        number = super().to_python(value)
+        exponent = number.as_tuple().exponent if number is not None else 0
+        most = self.decimal_places or 0
+        if isinstance(exponent, int) and -exponent > most:
+            said = _("Use at most %(count)s decimal places.") % {"count": most}
+            raise forms.ValidationError(said, code="max_decimal_places")
+        return number
 
 
-def _session_amount() -> forms.DecimalField:
-    return forms.DecimalField(
+def _amount(look: str = "", **more: Any) -> AmountField:  # as the field takes them
+    return AmountField(look=look, min_value=Decimal(0), **more)
+
+
+def _session_amount() -> AmountField:
+    return AmountField(
         label=gettext_lazy("For one session"),
         help_text=gettext_lazy(
             "For the whole session, including its sub-agents. At the limit, the session waits "
             "until an admin allows the same amount again."
         ),
-        required=False,
         min_value=Decimal(1).scaleb(-_SESSION_PLACES),
-        max_value=MAX_AMOUNT,
         decimal_places=_SESSION_PLACES,
-        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
-        localize=True,
     )
 
 

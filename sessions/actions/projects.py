@@ -23,7 +23,7 @@ from sessions.git.project_folders import made_or_nothing, managed_directory, res
 from sessions.git.url import parse_git_url
 from sessions.models import Project, State, TokenDefault
 from sessions.wake import wake_clone, wake_removal
-from teams.access import TeamAccess, require_role
+from teams.access import TeamAccess, is_operator, require_role
 from teams.audit import AuditAction, record
 from teams.models import Budget, Role
 
@@ -83,7 +83,7 @@ def create_project_from_folder(
     and `init` is off; Conflict when it overlaps another project; Forbidden below member.
     """
     require_role(access, Role.MEMBER)
-    folder = resolve_brought_folder(path)
+    folder = resolve_brought_folder(path, for_operator=is_operator(access.user))
     claim_folder(access, folder)
     refuse_overlap(folder)
     # Also a link that leads nowhere: git would follow it.

@@ -52,4 +52,5 @@ class WebhookForm(forms.Form):
         if row is not None:
             initial = {"url": row.url, "events": row.events, "project": row.project_id}
         super().__init__(data, initial=initial)
-        self.fields["project"].queryset = team.projects.order_by("name")  # type: ignore[attr-defined]
+        projects = team.projects.exclude(status=Project.Status.FAILED).order_by("name")
+        self.fields["project"].queryset = projects  # type: ignore[attr-defined]

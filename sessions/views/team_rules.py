@@ -205,7 +205,7 @@ def _page(
 def _trial(request: TeamRequest) -> tuple[TrialForm, list[Outcome]]:
     principal = authenticate_user(request.user)
     projects = visible_projects(principal).filter(team=request.team).order_by("name")
-    choices = [(one.pk, one.name) for one in projects]
+    choices = [(one.pk, one.name) for one in projects.exclude(status=Project.Status.FAILED)]
     # To read a hostile command takes a second, so this is for those who could run it anyway.
     if "text" not in request.GET or not request.access.can(Role.MEMBER):
         return TrialForm(projects=choices), []

@@ -101,7 +101,7 @@ def create_demo(team: Team, *, actor: User | None, ip: str | None = None) -> Pro
         team,
         actor=actor,
         kind=ProviderKind.SCRIPTED,
-        name=PROVIDER_NAME,
+        name=_(PROVIDER_NAME),
         provider_id=PROVIDER_ID,
         ip=ip,
     )

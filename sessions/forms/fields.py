@@ -62,7 +62,7 @@ class SampleProjectForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
         max_length=120,
-        initial=SAMPLE_NAME,
+        initial=_(SAMPLE_NAME),
         help_text=_("A small shop with a failing test. The scripted demo fixes it without a key."),
     )
 

@@ -18,6 +18,7 @@ from sessions.access import access_project, visible_projects
 from sessions.actions.saved_rules import restore_rule, revoke_rule, revoke_team_rule
 from sessions.actions.team_items import item_of, mark_of, put_team_item
 from sessions.forms.team_settings import ACTIONS, RuleForm, TrialForm
+from sessions.models import Project
 from sessions.present.pages.saved_rules import load_team_rules, of_team
 from sessions.present.projects import project_url
 from sessions.rules.names import KnownNames, known_names

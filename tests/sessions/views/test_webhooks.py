@@ -44,7 +44,7 @@ def test_an_admin_makes_tests_and_deletes_one(
     sent.refresh_from_db()
     assert sent.state == "pending"
     assert browser.post(f"{page}/enabled", {"enabled": "0"})["Location"] == page
-    assert "Adam switched it off." in browser.get(page).content.decode()
+    assert "Adam turned it off." in browser.get(page).content.decode()
     assert "Send a test" not in browser.get(page).content.decode()
     browser.post(f"{page}/enabled", {"enabled": "1"})
     assert "whsec_" in browser.post(f"{page}/secret").content.decode()

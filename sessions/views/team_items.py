@@ -184,6 +184,10 @@ def _form(request: TeamRequest, kind: str, name: str) -> HttpResponse:
         model = form.cleaned_data["model"]
         if model and model not in models_of(request.team, team_data(request.team)):
             said = f"{said} {say_missing(model)}"
+        agent = form.cleaned_data.get("agent", "")
+        if agent and agent not in load_agents(parse_settings(team_data(request.team))):
+            missing = _("There is no agent %(name)s yet. Until there is, the command fails.")
+            said = f"{said} {missing % {'name': agent}}"
         return done(request, said, to=_list(request, kind))
     context: dict[str, object] = {
         "kind": kind,

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from teams.budgets import Limit, Scope
 from teams.models import Budget, Membership, Period
+from teams.models.budget import WARN_PERCENT
 
 MAX_AMOUNT = Decimal("9999999.99")
 _MEMBER = "member_{}"
@@ -58,6 +59,17 @@ def _amount(look: str = "", **more: Any) -> AmountField:  # as the field takes t
     return AmountField(look=look, min_value=Decimal(0), **more)
 
 
+def _warn_percent() -> forms.IntegerField:
+    return forms.IntegerField(
+        label=gettext_lazy("Warn at (percent)"),
+        help_text=gettext_lazy("From this share on, the message field shows a warning."),
+        required=False,
+        min_value=1,
+        max_value=99,
+        initial=WARN_PERCENT,
+    )
+
+
 def _session_amount() -> AmountField:
     return AmountField(
         label=gettext_lazy("For one session"),
@@ -85,6 +97,7 @@ class BudgetForm(forms.Form):
         help_text=gettext_lazy("For members without a budget of their own below."),
     )
     session = _session_amount()
+    warn_percent = _warn_percent()
     allows_unpriced = forms.BooleanField(
         label=gettext_lazy("Allow models without a known price"),
         help_text=gettext_lazy(
@@ -102,9 +115,11 @@ class BudgetForm(forms.Form):
         session: Decimal | None,
         allows_unpriced: bool,
     ) -> None:
-        found = {(one.scope, one.user_id): one.amount for one in budgets}
+        rows = list(budgets)
+        found = {(one.scope, one.user_id): one.amount for one in rows}
         self._users: dict[str, int] = {}
-        initial: dict[str, Decimal | bool | None] = {
+        initial: dict[str, Decimal | bool | int | None] = {
+            "warn_percent": rows[0].warn_percent if rows else WARN_PERCENT,
             "team": found.get((Budget.Scope.TEAM, None)),
             "each": found.get((Budget.Scope.EACH, None)),
             "session": session,
@@ -127,7 +142,8 @@ class BudgetForm(forms.Form):
         """Returns: the amounts of a valid form, by whose they are."""
         data = self.cleaned_data
         members = {user_id: data[name] for name, user_id in self._users.items()}
-        shared = {name: data[name] for name in ("team", "each", "session", "allows_unpriced")}
+        names = ("team", "each", "session", "allows_unpriced", "warn_percent")
+        shared = {name: data[name] for name in names}
         return {**shared, "members": members}
 
 
@@ -150,6 +166,7 @@ class LimitForm(forms.Form):
         ],
     )
     amount = _amount(label=gettext_lazy("Amount"), help_text=gettext_lazy("In US dollars."))
+    warn_percent = _warn_percent()
 
     def __init__(
         self,
@@ -185,6 +202,7 @@ class LimitForm(forms.Form):
             is_soft=data["kind"] == "soft",
             user_id=int(key) if kind == Scope.MEMBER else None,
             project=key if kind == Scope.PROJECT else "",
+            warn_percent=data["warn_percent"],
         )
 
 

@@ -68,13 +68,22 @@ def _commands(config: Config, own: JsonObject) -> list[TeamItemLine]:
     ]
 
 
+def _mode_label(mode: str) -> str:
+    names = {
+        "primary": _("Main agent"),
+        "subagent": _("Sub-agent"),
+        "all": _("Main agent and sub-agent"),
+    }
+    return names.get(mode, mode)
+
+
 def _agents(config: Config, own: JsonObject) -> list[TeamItemLine]:
     agents = load_agents(config)
     shown = [
         TeamItemLine(
             name=name,
             description=describe(one.description),
-            facts=" · ".join(filter(None, (one.mode, one.model))),
+            facts=" · ".join(filter(None, (_mode_label(one.mode), one.model))),
             is_own=name in own,
             is_native=one.native,
             model=one.model,

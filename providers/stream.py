@@ -70,7 +70,9 @@ async def stream(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
 
 def _source(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
     if request.model.npm == SCRIPTED_NPM:
-        return ScriptedProvider.for_model(request.model.ref.model_id).stream(request)
+        model = request.model
+        user_id = model.user_id if isinstance(model, AccountModel) else None
+        return ScriptedProvider.for_model(model.ref.model_id, user_id=user_id).stream(request)
     return call(request, pool())
 
 

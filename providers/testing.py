@@ -27,7 +27,6 @@ from pydantic import ValidationError
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.languages import is_offered
-from providers.account_model import AccountModel
 from providers.llm.classify import Answer, classify
 from providers.llm.errors import NetworkError, ProviderError, RefusedRequest
 from providers.llm.events import (
@@ -107,15 +106,15 @@ class _Place:
 
 
 class ScriptedProvider:
-    """Plays one script, or with none the one in the conversation."""
+    """Plays one script, or with none the one in the conversation; the demo for `user_id`."""
 
-    def __init__(self, script: Script | None) -> None:
-        self._script = script
+    def __init__(self, script: Script | None, *, user_id: int | None = None) -> None:
+        self._script, self._user_id = script, user_id
 
     @classmethod
-    def for_model(cls, model_id: str) -> ScriptedProvider:
+    def for_model(cls, model_id: str, *, user_id: int | None = None) -> ScriptedProvider:
         """Return the player of a demo model; every id but `inline` plays the tour."""
-        return cls(None if model_id == INLINE else load_demo())
+        return cls(None if model_id == INLINE else load_demo(), user_id=user_id)
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamEvent, None]:
         """Play the step that this conversation has come to."""
@@ -124,9 +123,8 @@ class ScriptedProvider:
         except ValidationError as exc:
             yield Failed(RefusedRequest(f"The script is not valid: {_first_problem(exc)}"))
             return
-        model = request.model
-        if script is load_demo() and isinstance(model, AccountModel) and model.user_id:
-            script = load_demo(await in_db(_language_of, model.user_id))
+        if script is load_demo() and self._user_id:
+            script = load_demo(await in_db(_language_of, self._user_id))
         place = find_place(messages)
         step = _choose_step(script, place, request)
         async for event in _play(step, place):

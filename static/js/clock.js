@@ -38,10 +38,6 @@ function tick() {
     else if ("ago" in node.dataset && age < 7 * 86400) write(node, ago(age));
   }
 }
-for (const select of document.querySelectorAll("[data-own-zone]")) {
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if ([...select.options].some((option) => option.value === zone)) select.value = zone;
-}
 tick();
 setInterval(tick, TICK_MS);
 document.addEventListener("visibilitychange", tick);

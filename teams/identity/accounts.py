@@ -31,7 +31,7 @@ class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth
 
     error_messages = {  # allauth's own shape
         **DefaultAccountAdapter.error_messages,
-        "email_password_mismatch": _("The e-mail address or the password is wrong."),
+        "email_password_mismatch": _("The e-mail address or the password is not correct."),
     }
 
     def login(self, request: HttpRequest, user: User) -> None:

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from opencode_web.lib.metrics import count_provider_error
 from providers import llm
-from providers.account_model import account_of
+from providers.account_model import AccountModel, account_of
 from providers.catalog import SCRIPTED_NPM
 from providers.funding import FundedRequest
 from providers.guard import Guard

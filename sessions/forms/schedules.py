@@ -45,7 +45,7 @@ class ScheduleForm(forms.Form):
         initial=list(DAYS[:5]),
     )
     time = forms.TimeField(
-        label=_("Time"),
+        label=_("Time of day"),
         required=False,
         input_formats=["%H:%M"],
         widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),

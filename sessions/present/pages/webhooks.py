@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext
 
 from sessions.forms.webhooks import EVENTS
 from sessions.models import Webhook, WebhookDelivery
@@ -50,7 +50,7 @@ def disabled_text(row: Webhook) -> str:
 
 
 def _event(name: str) -> str:
-    return str(EVENTS.get(name) or (_("Test") if name == "ping" else name))
+    return str(EVENTS.get(name) or (pgettext("webhook event", "Test") if name == "ping" else name))
 
 
 def _problem(row: WebhookDelivery) -> str:

@@ -85,6 +85,8 @@ class ScheduleForm(forms.Form):
         elif row:
             known |= {"days": [], "time": ""}
         super().__init__(data, initial=known)
+        # Not where there is an expression.
+        self.fields["time"].depends = True  # type: ignore[attr-defined]  # `_field.html` reads it
         if row is None and data is None:
             # Nobody has chosen one yet.
             self.fields["timezone"].widget.attrs["data-own-zone"] = ""

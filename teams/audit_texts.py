@@ -6,14 +6,11 @@ and `{project}` with the names of the rows.
 
 from __future__ import annotations
 
-import re
-
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from teams.audit import AuditAction as Did
-
-_NAME = re.compile(r"\{\w+\}")
+from teams.audit_labels import LABELS
 
 # fmt: off
 SENTENCES: dict[str, Promise] = {
@@ -333,8 +330,8 @@ _VALUES: dict[str, dict[str, Promise]] = {
 
 
 def action_label(action: str) -> str:
-    """Returns: what the action is, as a sentence without names; itself if there is none."""
-    return _NAME.sub("…", str(SENTENCES.get(action, action)))
+    """Returns: what the action is in a few words; itself if there are none."""
+    return str(LABELS.get(action, action))
 
 
 def kind_label(kind: str) -> str:

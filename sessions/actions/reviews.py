@@ -123,20 +123,25 @@ def send_comments(
 
 
 def comments_text(comments: Iterable[ReviewComment]) -> str:
-    """What the model reads. Pure."""
-    texts = ["I have reviewed the changes. Please look at these comments."]
+    """What the model reads, in the language of the author, under whose name it stands."""
+    texts = [_("I have reviewed the changes. Please look at these comments.")]
     for number, comment in enumerate(comments, start=1):
-        lines = f"line {comment.first}"
-        if comment.last > comment.first:
-            lines = f"lines {comment.first} to {comment.last}"
-        side = " before the change" if comment.side == ReviewComment.Side.OLD else ""
         fence = "`" * max(3, _longest_fence(comment.code) + 1)
-        path = " ".join(comment.path.split())
         code = comment.code.removesuffix("\n")
-        texts.append(
-            f"{number}. {path}, {lines}{side}\n\n{fence}\n{code}\n{fence}\n\n{comment.body}"
-        )
+        texts.append(f"{number}. {_where(comment)}\n\n{fence}\n{code}\n{fence}\n\n{comment.body}")
     return "\n\n".join(texts)
+
+
+def _where(comment: ReviewComment) -> str:
+    old = comment.side == ReviewComment.Side.OLD
+    if comment.last > comment.first:
+        text = _("{path}, lines {first} to {last}")
+        if old:
+            text = _("{path}, lines {first} to {last} before the change")
+    else:
+        text = _("{path}, line {first} before the change") if old else _("{path}, line {first}")
+    path = " ".join(comment.path.split())
+    return text.format(path=path, first=comment.first, last=comment.last)
 
 
 def _longest_fence(code: str) -> int:

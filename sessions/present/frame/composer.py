@@ -35,6 +35,8 @@ class Option:
     selected: bool
     # What a model reads beside text, such as `image pdf`; "" where nobody knows.
     reads: str = ""
+    # Of a model: its account has not answered yet.
+    is_unproven: bool = False
 
 
 @dataclass(frozen=True)
@@ -288,7 +290,8 @@ def _groups(offers: list[Offer], chosen: str) -> list[OptionGroup]:
     groups: dict[str, OptionGroup] = {}
     for one in offers:
         group = groups.setdefault(one.provider.id, OptionGroup(one.provider.name, []))
-        option = Option(one.ref, one.model.name, one.ref == chosen, one.reads)
+        is_unproven = one.provider.is_unproven
+        option = Option(one.ref, one.model.name, one.ref == chosen, one.reads, is_unproven)
         group.options.append(option)
     if chosen not in {one.ref for one in offers} and chosen:
         # It stays chosen until somebody takes another one: nothing is changed behind their back.

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from opencode_web import installable, views
 from opencode_web.metrics import metrics
+from opencode_web.personal_data import personal_data, personal_data_file
 from opencode_web.readiness import ready
 from opencode_web.transfer import views as transfer
 from providers.urls import instance_urlpatterns as models_of_instance
@@ -30,6 +31,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
         transfer.export_download,
         name="team_export_download",
     ),
+    path("me/data", personal_data, name="me_data"),
+    path("me/data.json", personal_data_file, name="me_data_file"),
+    path("scim/v2", include("opencode_web.scim.urls")),
     path("sign-in/return", sign_in_return, name="sign_in_return"),
     path("", include(session_pages)),
     path("", include("sessions.urls")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from teams.models.address import AllowedAddress
 from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, SignedHead
 from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
+from teams.models.directory import DirectoryAccount, DirectoryGroup, DirectoryToken
 from teams.models.erasure import Erasure
 from teams.models.export import TeamExport
 from teams.models.failed_attempt import FailedAttempt
@@ -18,6 +19,7 @@ from teams.models.identity import (
     ManagedMembership,
     ResetLink,
     SignInPolicy,
+    TeamCreation,
 )
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
@@ -43,6 +45,9 @@ __all__ = [
     "BudgetNotice",
     "BudgetRequest",
     "Density",
+    "DirectoryAccount",
+    "DirectoryGroup",
+    "DirectoryToken",
     "Erasure",
     "FailedAttempt",
     "FormerKey",
@@ -66,6 +71,7 @@ __all__ = [
     "SignedHead",
     "Spend",
     "Team",
+    "TeamCreation",
     "TeamExport",
     "TextSize",
     "Theme",

@@ -14,6 +14,7 @@ from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
@@ -199,5 +200,5 @@ def _to_sign_in(request: HttpRequest) -> HttpResponse:
         # The page says so and stays: what was written on it would be lost on the way.
         return HttpResponse(status=401)
     # Only a page that was read can be come back to.
-    target = request.get_full_path() if request.method == "GET" else "/"
+    target = request.get_full_path() if request.method == "GET" else reverse("home")
     return redirect_to_login(target)

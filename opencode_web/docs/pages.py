@@ -17,6 +17,7 @@ NAMES = (
     "models",
     "security",
     "operations",
+    "proxies",
     "audit",
     "api",
     "automation",

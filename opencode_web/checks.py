@@ -147,7 +147,8 @@ def _check_base_path() -> list[CheckMessage]:
                 id="opencode_web.E023",
             )
         ]
-    if not settings.PUBLIC_URL or urlsplit(settings.PUBLIC_URL).path == base:
+    public = urlsplit(settings.PUBLIC_URL)
+    if not public.hostname or public.path == base:
         return []
     return [
         Error(

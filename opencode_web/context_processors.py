@@ -23,7 +23,6 @@ def site(request: HttpRequest) -> dict[str, object]:
     return {
         "version": settings.VERSION,
         "build": build_id(),
-        "base_path": settings.BASE_PATH,
         "theme": getattr(user, "theme", ""),
         "theme_version": theme_version(user) if isinstance(user, User) else "",
         "words": f"words/{language}.js" if language and is_translated(language) else "",

@@ -129,7 +129,6 @@ BEHIND_TLS_PROXY = env_bool("BEHIND_TLS_PROXY")
 # Proxies in front that each append to X-Forwarded-For. The address that the first of them added
 # is the client's; without it everybody's failed sign-ins would count as the proxy's.
 TRUSTED_PROXY_COUNT = env_int("TRUSTED_PROXY_COUNT", 1 if BEHIND_TLS_PROXY else 0)
-ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXY_COUNT
 if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 

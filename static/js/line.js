@@ -3,7 +3,7 @@ const TAKEN_UNITS = 32768;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-export const ptyAddress = (id) => `${document.documentElement.dataset.base ?? ""}/pty/${id}`;
+export const ptyAddress = (id) => `${document.body.dataset.base}/pty/${id}`;
 export const headers = () => JSON.parse(document.body.getAttribute("hx-headers:inherited"));
 
 async function ticketOf(id, watching) {

@@ -6,8 +6,7 @@ import { later, noteNew, prune, showEnd } from "./window.js";
 
 const ACKNOWLEDGE = 64;
 const RETRY_MS = 3000;
-const { liveTeam } = document.body.dataset;
-const { base = "" } = document.documentElement.dataset;
+const { base, liveTeam } = document.body.dataset;
 const main = document.querySelector("main[data-session]");
 
 const morph = (target, text, swap) => htmx.swap({ target, text, swap, sourceElement: document.body });

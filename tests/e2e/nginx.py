@@ -51,7 +51,11 @@ def below_agents(server: Installation, folder: Path, **env: str) -> Iterator[Ins
     """Start an installation for a path of a host, and nginx before it."""
     port = free_port()
     server.base = "/agents"
-    server.env |= {"PUBLIC_URL": f"http://127.0.0.1:{port}/agents", "TRUSTED_PROXY_COUNT": "1", **env}
+    server.env |= {
+        "PUBLIC_URL": f"http://127.0.0.1:{port}/agents",
+        "TRUSTED_PROXY_COUNT": "1",
+        **env,
+    }
     server.start()
     server.bootstrap()
     with behind_nginx(server, folder, port) as proxied:

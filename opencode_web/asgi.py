@@ -13,6 +13,7 @@ from opencode_web.checks import require_sound_settings
 from opencode_web.handler import PageHandler
 from opencode_web.lib.body_limit import BodyLimit, limit_requests
 from opencode_web.lib.forwarded import ForwardedClient
+from opencode_web.lib.secure_headers import SecureHeaders
 from opencode_web.lib.signals import keep_ignored_signals
 from opencode_web.lib.slow_requests import limit_slow_requests
 from opencode_web.lib.static import StaticFilesApp
@@ -36,12 +37,14 @@ _consumers = importlib.import_module("sessions.consumers")
 
 application = ForwardedClient(
     _consumers.PreviewHosts(
-        ProtocolTypeRouter(
-            {
-                "http": BodyLimit(StaticFilesApp(_pages), _grants_of),
-                # Signs in by cookie and checks the page's origin.
-                "websocket": _consumers.websocket_application,
-            }
+        SecureHeaders(
+            ProtocolTypeRouter(
+                {
+                    "http": BodyLimit(StaticFilesApp(_pages), _grants_of),
+                    # Signs in by cookie and checks the page's origin.
+                    "websocket": _consumers.websocket_application,
+                }
+            )
         )
     )
 )

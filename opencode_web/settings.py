@@ -320,13 +320,26 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 EMAIL_BACKEND = env("EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+# Pages have the token in themselves, so no script needs its cookie.
+CSRF_COOKIE_HTTPONLY = True
 # Other sites below the same host do not get them.
 SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = BASE_PATH or "/"
+# With these names browsers take no cookie that another host of the domain has set.
+_prefix = "" if not HTTPS else "__Secure-" if BASE_PATH else "__Host-"
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{_prefix}sessionid", f"{_prefix}csrftoken"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+SILENCED_SYSTEM_CHECKS = [
+    # Our own middleware stands in for Django's, see `async_middleware`.
+    *("security.W001", "security.W002", "security.W003"),
+    # Over plain HTTP, for one person on this machine or until there is a proxy: W004 of ours tells.
+    *("security.W004", "security.W012", "security.W016"),
+    # Which other hosts of the domain have HTTPS, and what comes without, is the proxy's to decide.
+    *("security.W005", "security.W008", "security.W021"),
+]
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],

@@ -18,6 +18,7 @@ NAMES = (
     "security",
     "operations",
     "proxies",
+    "hardening",
     "audit",
     "api",
     "automation",

@@ -126,6 +126,7 @@ class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]  # daphne 
         granted = "".join(f"{name}: {value}\r\n" for name, value in self._granted.items())
         head = (
             "HTTP/1.1 413 Content Too Large\r\nContent-Type: application/json\r\n"
+            "X-Content-Type-Options: nosniff\r\n"
             f"{granted}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         )
         self.channel.transport.write(head.encode() + body)

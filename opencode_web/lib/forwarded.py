@@ -88,6 +88,10 @@ async def _refuse(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         # Before it is accepted this is an answer with 403.
         await send({"type": "websocket.close", "code": 1008})
         return
-    headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(_BODY)).encode())]
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(_BODY)).encode()),
+        (b"x-content-type-options", b"nosniff"),
+    ]
     await send({"type": "http.response.start", "status": 400, "headers": headers})
     await send({"type": "http.response.body", "body": _BODY})

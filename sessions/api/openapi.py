@@ -69,7 +69,7 @@ _SIGN_IN: dict[str, JsonValue] = {
     "browser": {
         "type": "apiKey",
         "in": "cookie",
-        "name": "sessionid",
+        "name": settings.SESSION_COOKIE_NAME,
         "description": "A signed-in browser; to write, it sends X-CSRFToken too",
     },
 }

@@ -27,7 +27,7 @@ websocket_application = AuthMiddlewareStack(
             path(f"{_BASE}ws/", LiveConsumer.as_asgi()),
             # OpenCode's clients connect at both.
             re_path(_CONNECT, TerminalConsumer.as_asgi()),
-            re_path("", refuse_unknown),
+            re_path("", refuse_unknown),  # type: ignore[arg-type]  # an ASGI application
         ]
     )
 )

@@ -259,9 +259,11 @@ def test_a_script_imports_only_its_neighbours_and_hangs_on_data_attributes(
 
 # An address from the root forgets BASE_PATH. Previews have hosts of their own.
 _FROM_ROOT = {
-    ".html": re.compile(r'''(?:href|src|action|content|hx-\w+|data-[\w-]+)=["']/(?!\.opencode-web/)'''),
-    ".js": re.compile(r'''["'`]/[a-z][\w-]*(?:[./"'`?$]|\$\{)'''),
-    ".css": re.compile(r'''url\(["']?/'''),
+    ".html": re.compile(
+        r"""(?:href|src|action|content|hx-\w+|data-[\w-]+)=["']/(?!\.opencode-web/)"""
+    ),
+    ".js": re.compile(r"""["'`]/[a-z][\w-]*(?:[./"'`?$]|\$\{)"""),
+    ".css": re.compile(r"""url\(["']?/"""),
 }
 
 

@@ -201,6 +201,8 @@ STOPS = [
                 "emergency",
                 "audit",
                 "budgets",
+                "history",
+                "announcements",
             ),
         )
     ),

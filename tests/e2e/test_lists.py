@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import httpx
+import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.browser import of_page
@@ -69,6 +70,7 @@ def test_fr_01_a_list_stands_still_under_the_pointer(
     page.wait_for_url(re.compile(f"{low}$"))
 
 
+@pytest.mark.deep
 def test_fr_01_a_list_stands_still_around_the_keyboards_focus(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:

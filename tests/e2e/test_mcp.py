@@ -24,6 +24,7 @@ def shop() -> Iterator[GuardedShop]:
         yield found
 
 
+@pytest.mark.deep
 def test_feat_0008_an_admin_signs_in_in_the_browser_and_agents_use_its_tools(
     server: Installation, signed_in: BrowserContext, shop: GuardedShop
 ) -> None:

@@ -192,6 +192,7 @@ def test_a_long_line_is_wrapped_or_scrolled_and_shown_whole_when_asked_for(
     expect(pane.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.deep
 def test_nfr_01_a_branch_of_five_thousand_files_opens_quickly_and_its_last_file_is_reached(
     server: Installation, client: httpx.Client, folder: Path, page: Page
 ) -> None:

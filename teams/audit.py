@@ -168,6 +168,8 @@ class AuditAction(StrEnum):
     CATALOG_REFUSED = "catalog.refused"
     ADDRESS_ALLOWED = "address.allowed"
     ADDRESS_CLOSED = "address.closed"
+    ANNOUNCEMENT_POSTED = "announcement.posted"
+    ANNOUNCEMENT_ENDED = "announcement.ended"
     EMERGENCY_BEGAN = "emergency.began"
     EMERGENCY_ENDED = "emergency.ended"
     OPERATOR_STOPPED_TURN = "operator.stopped_turn"

@@ -3,10 +3,11 @@ const TAKEN_UNITS = 32768;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+export const ptyAddress = (id) => `${document.body.dataset.base}/pty/${id}`;
 export const headers = () => JSON.parse(document.body.getAttribute("hx-headers:inherited"));
 
 async function ticketOf(id, watching) {
-  const answer = await fetch(`/pty/${id}/connect-token?watch=${watching}`, {
+  const answer = await fetch(`${ptyAddress(id)}/connect-token?watch=${watching}`, {
     method: "POST",
     headers: { ...headers(), "x-opencode-ticket": "1" },
   });
@@ -71,7 +72,7 @@ export function connectLine(id, watching, on) {
       return error.final ? finish() : again();
     }
     if (stopped) return;
-    const url = new URL(`/pty/${id}/connect`, location.href);
+    const url = new URL(`${ptyAddress(id)}/connect`, location.href);
     url.protocol = url.protocol.replace("http", "ws");
     url.search = new URLSearchParams({ cursor, ticket, counts: 1, ...(watching ? { watch: 1 } : {}) });
     unsaid = 0;

@@ -6,7 +6,7 @@ import { later, noteNew, prune, showEnd } from "./window.js";
 
 const ACKNOWLEDGE = 64;
 const RETRY_MS = 3000;
-const { liveTeam } = document.body.dataset;
+const { base, liveTeam } = document.body.dataset;
 const main = document.querySelector("main[data-session]");
 
 const morph = (target, text, swap) => htmx.swap({ target, text, swap, sourceElement: document.body });
@@ -80,7 +80,7 @@ function query() {
 }
 
 function open() {
-  const socket = new WebSocket(`${location.origin.replace("http", "ws")}/ws/?${query()}`);
+  const socket = new WebSocket(`${location.origin.replace("http", "ws")}${base}/ws/?${query()}`);
   let taken = 0;
   socket.onmessage = ({ data }) => {
     take(JSON.parse(data), socket);
@@ -91,7 +91,7 @@ function open() {
   return socket;
 }
 
-const plain = () => `/t/${liveTeam}/${main ? `s/${main.dataset.session}/` : ""}live?${query()}&seen=${Number(!document.hidden)}`;
+const plain = () => `${base}/t/${liveTeam}/${main ? `s/${main.dataset.session}/` : ""}live?${query()}&seen=${Number(!document.hidden)}`;
 const page = { cursor: Number(main?.dataset.q ?? 0), source: null, heardAt: Date.now(), activeAt: Date.parse(main?.dataset.active) || Date.now(), take, open, plain, closed, refreshLists };
 
 // What keeps the line up comes when it stands, or when it does not.

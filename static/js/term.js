@@ -1,5 +1,5 @@
 // The terminal pane: tabs, one screen and one socket for each terminal that was looked at.
-import { connectLine, headers } from "./line.js";
+import { connectLine, headers, ptyAddress } from "./line.js";
 import { insertIntoMessage } from "./message.js";
 import { load } from "./view.js";
 import { toast } from "./toast.js";
@@ -176,7 +176,7 @@ function resize() {
   clearTimeout(due);
   due = setTimeout(async () => {
     Object.assign(tab.dataset, { rows, columns: cols });
-    await call("PUT", `/pty/${screen.id}`, { size: { rows, cols } }).catch(() => {});
+    await call("PUT", ptyAddress(screen.id), { size: { rows, cols } }).catch(() => {});
   }, RESIZE_MS);
 }
 
@@ -213,7 +213,7 @@ async function openOne(title = "") {
 
 async function close(id) {
   clearTimeout(due);
-  await call("DELETE", `/pty/${id}`);
+  await call("DELETE", ptyAddress(id));
   drop(id);
   await refresh();
   if (current === id) current = "";
@@ -225,7 +225,7 @@ const startAgain = (id) =>
   attempt(async () => {
     const { title } = tabOf(id).dataset;
     await openOne(title);
-    await call("DELETE", `/pty/${id}`);
+    await call("DELETE", ptyAddress(id));
     drop(id);
   });
 
@@ -247,7 +247,7 @@ const acts = {
   terminalClose: () => attempt(() => close(current)),
   terminalShare: () => attempt(async () => {
     const watchable = !tabOf(current).dataset.watchable;
-    await call("PUT", `/pty/${current}`, { watchable });
+    await call("PUT", ptyAddress(current), { watchable });
     toast(watchable ? _("Members can see this terminal now.") : _("Only you can see this terminal now."), "ok");
   }),
   terminalReader: setReader,
@@ -269,7 +269,7 @@ list.addEventListener("submit", (event) => {
   const title = event.target.elements.title.value.trim();
   event.target.closest("[data-menu]").open = false;
   document.activeElement.blur();
-  if (title) attempt(() => call("PUT", `/pty/${current}`, { title }));
+  if (title) attempt(() => call("PUT", ptyAddress(current), { title }));
 });
 
 new ResizeObserver(resize).observe(screens);

@@ -199,6 +199,10 @@ _ACCOUNT = (
 _OPERATIONS = (
     Page("ops", Group.OPERATIONS, gettext_lazy("Overview"), view="ops:overview", icon="monitor",
          need="operator", words="operations workers turns queues console", keys="g o"),
+    Page("ops-history", Group.OPERATIONS, gettext_lazy("History"), view="ops:history",
+         icon="chart-column", need="operator", words="charts spend tokens errors over time"),
+    Page("ops-announcements", Group.OPERATIONS, gettext_lazy("Announcements"),
+         view="ops:announcements", icon="info", need="operator", words="maintenance banner"),
     Page("ops-turns", Group.OPERATIONS, gettext_lazy("Turns"), view="ops:turns",
          icon="refresh-cw", need="operator"),
     Page("ops-workers", Group.OPERATIONS, gettext_lazy("Workers"), view="ops:workers", icon="cpu",

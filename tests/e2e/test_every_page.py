@@ -205,6 +205,8 @@ STOPS = [
                 "budgets",
                 "people",
                 "directory",
+                "history",
+                "announcements",
             ),
         )
     ),

@@ -38,7 +38,7 @@ class AmountField(forms.DecimalField):
             **more,
         )
 
-    def to_python(self, value: Any) -> Decimal | None:
+    def to_python(self, value: Any) -> Decimal | None:  # type: ignore[override]  # as Django has it
         """Raises: ValidationError for what is no number, and for too many decimal places."""
         text = value.strip() if isinstance(value, str) else ""
         group, point = (

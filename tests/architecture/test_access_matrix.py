@@ -190,7 +190,9 @@ def _make_budget(alice: User, project: Project) -> dict[str, str]:
     budget_id = str(budget.pk)
     notice = str(_make_notice(project).pk)
     ids = {"notice": notice, "budget": budget_id}
-    return {**ids, "budget_id": budget_id, "asked": asked.pk, "ask_id": asked.pk}
+    budgets = {**ids, "budget_id": budget_id, "asked": asked.pk, "ask_id": asked.pk}
+    # None that exists: nobody of the cast is an operator.
+    return {**budgets, "announcement": 1, "announcement_id": 1}
 
 
 @pytest.fixture

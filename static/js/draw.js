@@ -1,4 +1,5 @@
 // Drawing on a picture before it is sent. The pointer draws; so do the arrow keys and Space.
+import { make } from "./make.js";
 import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
@@ -6,12 +7,6 @@ import { _ } from "./words.js";
 const MAX_SIDE = 4096;
 const COLOURS = { "#e02424": _("Red"), "#f5b301": _("Yellow"), "#1a7f37": _("Green"), "#1f5fe0": _("Blue"), "#000000": _("Black"), "#ffffff": _("White") };
 const TOOLS = { pen: _("Pen"), arrow: _("Arrow"), rectangle: _("Rectangle"), text: _("Text") };
-
-function make(name, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...children);
-  return element;
-}
 
 const ROUTES = {
   pen: (pen, points) => points.forEach(([x, y]) => pen.lineTo(x, y)),

@@ -1,7 +1,8 @@
 // The preview pane: apps that run in the person's terminals, one of them in a frame. The app is not
 // trusted: what its page says is text that a person reads before it is sent.
-import { headers } from "./line.js";
+import { fetchFragment } from "./fragment.js";
 import { insertIntoMessage } from "./message.js";
+import { headers } from "./taste.js";
 import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
@@ -32,11 +33,10 @@ function mark() {
 }
 const keyOf = ({ dataset: { terminal, port } }) => `${terminal} ${port}`;
 
-async function fetchText(url, options = {}) {
-  const response = await fetch(url, { ...options, headers: { ...headers(), "HX-Request": "true" } });
-  const said = await response.text();
-  if (!response.ok || response.redirected) throw new Error(new DOMParser().parseFromString(said, "text/html").body.textContent.trim());
-  return said;
+async function fetchText(url, options) {
+  const page = await fetchFragment(url, { ...options, headers: headers() });
+  if (!page?.ok) throw new Error(page?.body.textContent.trim());
+  return page.text;
 }
 
 let drawn = "";

@@ -333,4 +333,10 @@ def source_of(rule: Rule | None) -> str:
 def say_source(text: str) -> str:
     """What `source_of` has said, in the reader's language: the log has it in English."""
     known = next((one for one in (*_SOURCES.values(), _OF_AGENT) if text.startswith(one)), None)
-    return text if known is None else gettext(known) + text.removeprefix(known)
+    if known is None:
+        return text
+    rest = text.removeprefix(known)
+    # A default for everything of its kind: its pattern tells nothing.
+    if known == _SOURCES[Level.DEFAULT] and rest.endswith(": *)"):
+        rest = ""
+    return gettext(known) + rest

@@ -47,7 +47,7 @@ def invite_create(request: TeamRequest) -> HttpResponse:
     row, secret = made
     path = reverse("invite", args=[secret])
     link = settings.PUBLIC_URL + path if settings.PUBLIC_URL else request.build_absolute_uri(path)
-    return show_members(request, invite_link=link, invite_expires=row.expires_at)
+    return show_members(request, invite_link=link, invited=row)
 
 
 @require_http_methods(["GET", "POST"])

@@ -29,7 +29,7 @@ from sessions.models.rule_source import RuleSource
 from sessions.models.run import Run
 from sessions.models.schedule import Schedule, ScheduleRun
 from sessions.models.search import TeamSearch
-from sessions.models.secret import ProjectSecret
+from sessions.models.secret import AllowedKey, HeldInput, ProjectSecret, TeamSecret
 from sessions.models.seen_file import SeenFile
 from sessions.models.session import Outcome, Session, State, WaitsFor
 from sessions.models.share import Share
@@ -43,6 +43,7 @@ from sessions.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "AdminsAsked",
+    "AllowedKey",
     "AuditCursor",
     "Backup",
     "Checkout",
@@ -50,6 +51,7 @@ __all__ = [
     "ComparedSession",
     "ContextEpoch",
     "Event",
+    "HeldInput",
     "KeptDraft",
     "LanguageServer",
     "McpProgram",
@@ -84,6 +86,7 @@ __all__ = [
     "State",
     "TeamFolder",
     "TeamSearch",
+    "TeamSecret",
     "TeamSkill",
     "Terminal",
     "TerminalTicket",

@@ -28,6 +28,7 @@ if ((permission === "granted" && navigator.serviceWorker) || sounds) import("./n
 // Fragments name the keys of most people, and only one page takes keys as they are pressed.
 if (document.querySelector("[data-record]")) import("./record.js");
 if (document.querySelector("[data-boost]")) import("./boost.js");
+if (document.querySelector("[data-own-zone]")) import("./own_zone.js");
 if (document.querySelector("[hx-trigger^=every]")) import("./polls.js");
 if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 

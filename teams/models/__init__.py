@@ -5,6 +5,7 @@ from __future__ import annotations
 from teams.models.address import AllowedAddress
 from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, SignedHead
 from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
+from teams.models.directory import DirectoryAccount, DirectoryGroup, DirectoryToken
 from teams.models.failed_attempt import FailedAttempt
 from teams.models.former_key import FormerKey
 from teams.models.idempotency import IdempotencyKey
@@ -15,6 +16,7 @@ from teams.models.identity import (
     ManagedMembership,
     ResetLink,
     SignInPolicy,
+    TeamCreation,
 )
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
@@ -39,6 +41,9 @@ __all__ = [
     "BudgetNotice",
     "BudgetRequest",
     "Density",
+    "DirectoryAccount",
+    "DirectoryGroup",
+    "DirectoryToken",
     "FailedAttempt",
     "FormerKey",
     "IdempotencyKey",
@@ -58,6 +63,7 @@ __all__ = [
     "SignedHead",
     "Spend",
     "Team",
+    "TeamCreation",
     "TextSize",
     "Theme",
     "UsageEntry",

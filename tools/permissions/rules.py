@@ -335,8 +335,6 @@ def say_source(text: str) -> str:
     known = next((one for one in (*_SOURCES.values(), _OF_AGENT) if text.startswith(one)), None)
     if known is None:
         return text
-    rest = text.removeprefix(known)
-    # A default for everything of its kind: its pattern tells nothing.
-    if known == _SOURCES[Level.DEFAULT] and rest.endswith(": *)"):
-        rest = ""
-    return gettext(known) + rest
+    # Which rule it is, helps only where somebody can change it.
+    is_default = known == _SOURCES[Level.DEFAULT]
+    return gettext(known) + ("" if is_default else text.removeprefix(known))

@@ -43,6 +43,18 @@ _ACTS = {
 }
 
 
+# The same where a line has to be short.
+_NEEDS = {
+    "edit": gettext_noop("Permission to edit %(what)s"),
+    "read": gettext_noop("Permission to read %(what)s"),
+    "glob": gettext_noop("Permission to look for %(what)s"),
+    "grep": gettext_noop("Permission to search for %(what)s"),
+    "list": gettext_noop("Permission to list %(what)s"),
+    "webfetch": gettext_noop("Permission to fetch %(what)s"),
+    "external_directory": gettext_noop("Permission for a folder outside the project: %(what)s"),
+}
+
+
 @dataclass(frozen=True)
 class AlwaysChoice:
     """`meaning`: what the pattern lets through, in words, where it is wide."""
@@ -154,6 +166,8 @@ def permission_summary(request: PermissionRequest) -> str:
     what = first_line(", ".join(str(pattern) for pattern in request.patterns), 60)
     if request.permission == "doom_loop":
         return _("Repeated call: %(what)s") % {"what": what}
+    if request.permission in _NEEDS:
+        return _(_NEEDS[request.permission]) % {"what": what}
     return _("Permission: %(what)s") % {"what": f"{request.permission} {what}"}
 
 

@@ -41,9 +41,8 @@ function build(name) {
   }
   const colour = make("select", { ariaLabel: _("Color") }, ...Object.entries(COLOURS).map(([value, label]) => make("option", { value }, label)));
   const text = make("input", { className: "input input-small", ariaLabel: _("Text to place"), placeholder: _("Text to place"), maxLength: 200, hidden: true });
-  const undo = make("button", { type: "button", className: "button button-quiet", disabled: true }, _("Undo"));
-  const cancel = make("button", { type: "button", className: "button" }, _("Cancel"));
-  const done = make("button", { type: "button", className: "button button-main" }, _("Done"));
+  const button = (text, look = "") => make("button", { type: "button", className: `button ${look}` }, text);
+  const [undo, cancel, done] = [button(_("Undo"), "button-quiet"), button(_("Cancel")), button(_("Done"), "button-main")];
   const canvas = make("canvas", { className: "draw-canvas", tabIndex: 0, role: "application", ariaLabel: _("Picture {name}", { name }) });
   canvas.setAttribute("aria-describedby", "draw-hint");
   const hint = make("p", { className: "meta draw-hint", id: "draw-hint" }, _("Arrow keys move the mark, with Shift further. Space begins and ends a shape."));

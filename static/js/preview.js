@@ -87,7 +87,7 @@ function go(path) {
 
 const ask = (kind) => frame().contentWindow.postMessage({ preview: 1, kind }, app().dataset.origin);
 
-function setAwaited(kind, words) {
+function setAwaited(kind = "", words = "") {
   awaits = kind;
   button("pick").ariaPressed = String(kind === "picked");
   say(words);
@@ -125,14 +125,14 @@ const takes = {
       ...(width >= 0 ? [`- ${_("Size: {width} × {height}", { width: Math.round(width), height: Math.round(height) })}`] : []),
       ...(line(words) ? [`- ${_("Text: {text}", { text: `\`${line(words)}\`` })}`] : []),
     ];
-    setAwaited("", "");
+    setAwaited();
     write(`${lines.join("\n")}\n${fenced(text(html, 4200), "html")}`);
   },
   unpicked() {
-    setAwaited("", "");
+    setAwaited();
   },
   async picture({ blob }) {
-    setAwaited("", "");
+    setAwaited();
     if (!(blob instanceof Blob) || blob.type !== "image/png" || blob.size > MAX_PICTURE_BYTES) return say(_("The app could not be captured."));
     const stamp = new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-");
     (await import("./attach.js")).attach([new File([blob], `preview-${stamp}.png`, { type: "image/png" })]);
@@ -165,7 +165,7 @@ const acts = {
   pick() {
     if (awaits === "picked") {
       ask("unpick");
-      return setAwaited("", "");
+      return setAwaited();
     }
     setAwaited("picked", _("Click an element of the app. Esc stops."));
     ask("pick");

@@ -46,7 +46,7 @@ document.addEventListener("htmx:before:swap", (event) => {
 });
 document.addEventListener("htmx:after:swap", (event) => {
   if (event.detail.ctx.sourceElement?.id !== "later") return;
-  // What came while the last turns were on their way had no place in the page.
+  // What came while they were on their way had no place in the page.
   if (!inner.querySelector(":scope > #later")) htmx.trigger(log, "newest");
   cut(true);
 });

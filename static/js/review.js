@@ -217,7 +217,7 @@ view.addEventListener("pointerover", (event) => {
 
 let anchor = null;
 view.addEventListener("click", (event) => {
-  // A number is too small for a finger: it taps the line, and then another one to go on to there.
+  // A finger taps the whole line, and then another one to go on to there.
   const isTap = event.pointerType === "touch" && !event.target.closest("a, button");
   const cell = event.target.closest(isTap ? "[data-line] > td" : ".diff-number");
   const row = cell?.closest("[data-line]");

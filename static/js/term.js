@@ -253,7 +253,7 @@ const acts = {
   terminalPaste: async () => open.get(current)?.term.paste((await navigator.clipboard?.readText()) ?? ""),
 };
 
-// The focus stays in the terminal, and with it the keyboard on the screen.
+// With the focus the keyboard on the screen stays.
 pane.addEventListener("mousedown", (event) => event.target.closest("[data-terminal-key]") && event.preventDefault());
 pane.addEventListener("click", (event) => {
   const item = event.target.closest("button");

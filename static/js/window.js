@@ -68,6 +68,6 @@ if (log) {
   const settle = () => (following ? isReading() || toEnd() : follow(false));
   new ResizeObserver(settle).observe(inner);
   new ResizeObserver(settle).observe(log);
-  // What brings other turns shows itself then: only from now on may the beginning be in view.
+  // What brings other turns may be in view only from now on.
   if (inner.querySelector(":scope > :is(#earlier, #later)")) ends();
 }

@@ -106,6 +106,8 @@ _GO = (
          need="work", query="?archived=1&who=team"),
     Page("documentation", Group.ANYWHERE, gettext_lazy("Documentation"), view="docs:index",
          icon="circle-help", slash="docs", words="help manual guide"),
+    Page("install", Group.ANYWHERE, gettext_lazy("Install app"), view="docs:index", icon="monitor",
+         words="phone home screen pwa", query="#install-the-app-on-a-phone"),
     Page("new-team", Group.ANYWHERE, gettext_lazy("New team"), view="new_team", icon="plus",
          need="creator"),
 )

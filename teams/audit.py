@@ -86,6 +86,10 @@ class AuditAction(StrEnum):
     PUBLISHING_SET_UP = "publishing.set_up"
     SECRET_SET = "secret.set"  # noqa: S105 - a name, no secret
     SECRET_REMOVED = "secret.removed"  # noqa: S105 - a name, no secret
+    TEAM_SECRET_SET = "secret.team_set"  # noqa: S105 - as above
+    TEAM_SECRET_REMOVED = "secret.team_removed"  # noqa: S105 - as above
+    KEY_HIDING_CHANGED = "secret.key_hiding_changed"
+    KEY_ALLOWED = "secret.key_allowed"
     MCP_SIGNED_IN = "mcp.signed_in"
     MCP_SIGNED_OUT = "mcp.signed_out"
     SESSION_CREATED = "session.created"
@@ -164,6 +168,8 @@ class AuditAction(StrEnum):
     CATALOG_REFUSED = "catalog.refused"
     ADDRESS_ALLOWED = "address.allowed"
     ADDRESS_CLOSED = "address.closed"
+    ANNOUNCEMENT_POSTED = "announcement.posted"
+    ANNOUNCEMENT_ENDED = "announcement.ended"
     EMERGENCY_BEGAN = "emergency.began"
     EMERGENCY_ENDED = "emergency.ended"
     OPERATOR_STOPPED_TURN = "operator.stopped_turn"

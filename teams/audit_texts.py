@@ -6,14 +6,11 @@ and `{project}` with the names of the rows.
 
 from __future__ import annotations
 
-import re
-
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from teams.audit import AuditAction as Did
-
-_NAME = re.compile(r"\{\w+\}")
+from teams.audit_labels import LABELS
 
 # fmt: off
 SENTENCES: dict[str, Promise] = {
@@ -60,6 +57,12 @@ SENTENCES: dict[str, Promise] = {
     Did.PUBLISHING_SET_UP: gettext_lazy("{who} set up publishing for the project {it}."),
     Did.SECRET_SET: gettext_lazy("{who} set the secret {name} of the project {it}."),
     Did.SECRET_REMOVED: gettext_lazy("{who} removed the secret {name} of the project {it}."),
+    Did.TEAM_SECRET_SET: gettext_lazy("{who} set the team secret {name}."),
+    Did.TEAM_SECRET_REMOVED: gettext_lazy("{who} removed the team secret {name}."),
+    Did.KEY_HIDING_CHANGED: gettext_lazy("{who} turned on hiding well-known keys."),
+    f"{Did.KEY_HIDING_CHANGED}:shown": gettext_lazy("{who} turned off hiding well-known keys."),
+    Did.KEY_ALLOWED: gettext_lazy(
+        "{who} allowed a text that looks like a key ({kinds}) in the project {it}."),
     Did.MCP_SIGNED_IN: gettext_lazy("{who} signed in to the MCP server {server} in {it}."),
     Did.MCP_SIGNED_OUT: gettext_lazy("{who} signed out of the MCP server {server} in {it}."),
     Did.MCP_PROGRAM_ACCEPTED: gettext_lazy(
@@ -188,6 +191,8 @@ SENTENCES: dict[str, Promise] = {
     Did.CATALOG_REFUSED: gettext_lazy("{who} got a model catalog that was rejected."),
     Did.ADDRESS_ALLOWED: gettext_lazy("{who} allowed an address."),
     Did.ADDRESS_CLOSED: gettext_lazy("{who} blocked an address."),
+    Did.ANNOUNCEMENT_POSTED: gettext_lazy("{who} posted an announcement: {text}"),
+    Did.ANNOUNCEMENT_ENDED: gettext_lazy("{who} ended an announcement: {text}"),
     Did.OPERATOR_DRAINED_WORKER: gettext_lazy("{who} drained a worker."),
     Did.OPERATOR_RESUMED_WORKER: gettext_lazy("{who} resumed a worker."),
 }
@@ -227,11 +232,12 @@ GROUPS: dict[str, tuple[Promise, tuple[str, ...]]] = {
         ("session.exported", "file.downloaded", "usage.exported", "audit.", "share."),
     ),
     "@automation": (gettext_lazy("Schedules and webhooks"), ("schedule.", "webhook.")),
-    "@operators": (gettext_lazy("Operators"), ("operator.",)),
+    "@operators": (gettext_lazy("Operators"), ("operator.", "announcement.")),
 }
 
 # What people call the kinds of rows.
 KINDS: dict[str, Promise] = {
+    "announcement": gettext_lazy("Announcement"),
     "apitoken": gettext_lazy("API token"),
     "checkout": gettext_lazy("Worktree"),
     "directorygroup": gettext_lazy("Directory group"),
@@ -327,8 +333,8 @@ _VALUES: dict[str, dict[str, Promise]] = {
 
 
 def action_label(action: str) -> str:
-    """Returns: what the action is, as a sentence without names; itself if there is none."""
-    return _NAME.sub("…", str(SENTENCES.get(action, action)))
+    """Returns: what the action is in a few words; itself if there are none."""
+    return str(LABELS.get(action, action))
 
 
 def kind_label(kind: str) -> str:

@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from opencode_web.ops import (
     acts,
     addresses,
+    announcements,
     backups,
     budgets,
     catalog,
@@ -21,6 +22,13 @@ app_name = "ops"
 
 urlpatterns: list[URLPattern] = [
     path("", views.overview, name="overview"),
+    path("history", views.history, name="history"),
+    path("announcements", announcements.announcements, name="announcements"),
+    path(
+        "announcements/<int:announcement>/end",
+        announcements.announcement_end,
+        name="announcement_end",
+    ),
     path("workers", views.workers, name="workers"),
     path("turns", views.turns, name="turns"),
     path("queues", views.queues, name="queues"),

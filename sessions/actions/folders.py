@@ -40,11 +40,12 @@ def claim_folder(access: TeamAccess, folder: Path) -> None:
     """
     lock_until_commit(_LOCK)
     known = _overlapping(TeamFolder.objects.select_related("team"), "path", folder)
+    operator = is_operator(access.user)
     if any(row.team_id != access.team.pk for row in known):
-        raise unusable_folder()
+        raise unusable_folder(for_operator=operator)
     if any(folder.is_relative_to(row.path) for row in known):
         return
-    if not is_operator(access.user):
+    if not operator:
         raise unusable_folder()
     row = TeamFolder(host=settings.HOST_NAME, path=str(folder))
     _assign(row, access.team, access.user, reason="", ip=None)

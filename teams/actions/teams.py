@@ -4,11 +4,11 @@ import re
 import secrets
 
 from django.db import IntegrityError, transaction
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import slug_of
 from teams.access import TeamAccess, is_operator, require_role
 from teams.actions.members import announce_access, revoke_invites_above
 from teams.actions.usage import keep_spend
@@ -122,7 +122,7 @@ def delete_team(team: Team, *, actor: User, confirm: str, ip: str | None = None)
 
 def free_slug(name: str) -> str:
     """A slug for `name` that no team has."""
-    base = slugify(name).replace("_", "-")[:32].strip("-")
+    base = slug_of(name).replace("_", "-")[:32].strip("-")
     base = re.sub(r"-{2,}", "-", base) or "team"
     slug = base
     while Team.objects.filter(slug=slug).exists():

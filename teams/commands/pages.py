@@ -106,6 +106,8 @@ _GO = (
          need="work", query="?archived=1&who=team"),
     Page("documentation", Group.ANYWHERE, gettext_lazy("Documentation"), view="docs:index",
          icon="circle-help", slash="docs", words="help manual guide"),
+    Page("install", Group.ANYWHERE, gettext_lazy("Install app"), view="docs:index", icon="monitor",
+         words="phone home screen pwa", query="#install-the-app-on-a-phone"),
     Page("new-team", Group.ANYWHERE, gettext_lazy("New team"), view="new_team", icon="plus",
          need="creator"),
 )
@@ -163,6 +165,8 @@ _TEAM = (
          icon="shield-check", need="work", slash="permissions", words="rules allow deny"),
     Page("network", Group.SECURITY, gettext_lazy("Network"), view="sessions:team_network",
          icon="link", need="work", words="hosts sandbox"),
+    Page("team-secrets", Group.SECURITY, gettext_lazy("Secrets"), view="sessions:team_secrets",
+         icon="key-round", need="work", words="environment variables keys redaction"),
     Page("sharing", Group.SECURITY, gettext_lazy("Sharing"), view="sessions:sharing",
          icon="external-link", need="work", words="links public"),
     Page("services", Group.AUTOMATION, gettext_lazy("Service accounts"), view="teams:services",
@@ -197,6 +201,10 @@ _ACCOUNT = (
 _OPERATIONS = (
     Page("ops", Group.OPERATIONS, gettext_lazy("Overview"), view="ops:overview", icon="monitor",
          need="operator", words="operations workers turns queues console", keys="g o"),
+    Page("ops-history", Group.OPERATIONS, gettext_lazy("History"), view="ops:history",
+         icon="chart-column", need="operator", words="charts spend tokens errors over time"),
+    Page("ops-announcements", Group.OPERATIONS, gettext_lazy("Announcements"),
+         view="ops:announcements", icon="info", need="operator", words="maintenance banner"),
     Page("ops-turns", Group.OPERATIONS, gettext_lazy("Turns"), view="ops:turns",
          icon="refresh-cw", need="operator"),
     Page("ops-workers", Group.OPERATIONS, gettext_lazy("Workers"), view="ops:workers", icon="cpu",

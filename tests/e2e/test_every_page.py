@@ -160,6 +160,7 @@ STOPS = [
     Stop("settings-mcp-server", _SET + "mcp/s/files"),
     Stop("settings-network", _SET + "network"),
     Stop("settings-search", _SET + "search"),
+    Stop("settings-secrets", _SET + "secrets"),
     Stop("settings-sharing", _SET + "sharing"),
     Stop("settings-skills", _SET + "skills/"),
     Stop("settings-skill-new", _SET + "skills/new"),
@@ -204,6 +205,8 @@ STOPS = [
                 "budgets",
                 "people",
                 "directory",
+                "history",
+                "announcements",
             ),
         )
     ),

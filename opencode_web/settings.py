@@ -317,6 +317,7 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "teams.identity.passwords.CommonWordValidator"},
 ]
 EMAIL_BACKEND = env("EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS

@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 
 from opencode_web import installable, views
 from opencode_web.metrics import metrics
+from opencode_web.personal_data import personal_data, personal_data_file
 from opencode_web.readiness import ready
 from providers.urls import instance_urlpatterns as models_of_instance
 from providers.urls import own_urlpatterns as models_of_people
@@ -25,6 +26,9 @@ _site: list[URLPattern | URLResolver] = [
     path("global/ready", ready, name="ready"),
     path("docs", include("opencode_web.docs.urls")),
     path("ops/", include("opencode_web.ops.urls")),
+    path("me/data", personal_data, name="me_data"),
+    path("me/data.json", personal_data_file, name="me_data_file"),
+    path("scim/v2", include("opencode_web.scim.urls")),
     path("sign-in/return", sign_in_return, name="sign_in_return"),
     path("", include(session_pages)),
     path("", include("sessions.urls")),

@@ -30,7 +30,7 @@ from sessions.models.run import Run
 from sessions.models.sample import ServerSample
 from sessions.models.schedule import Schedule, ScheduleRun
 from sessions.models.search import TeamSearch
-from sessions.models.secret import ProjectSecret
+from sessions.models.secret import AllowedKey, HeldInput, ProjectSecret, TeamSecret
 from sessions.models.seen_file import SeenFile
 from sessions.models.session import Outcome, Session, State, WaitsFor
 from sessions.models.share import Share
@@ -44,6 +44,7 @@ from sessions.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "AdminsAsked",
+    "AllowedKey",
     "AuditCursor",
     "Backup",
     "Checkout",
@@ -51,6 +52,7 @@ __all__ = [
     "ComparedSession",
     "ContextEpoch",
     "Event",
+    "HeldInput",
     "KeptDraft",
     "LanguageServer",
     "McpProgram",
@@ -86,6 +88,7 @@ __all__ = [
     "State",
     "TeamFolder",
     "TeamSearch",
+    "TeamSecret",
     "TeamSkill",
     "Terminal",
     "TerminalTicket",

@@ -1,10 +1,11 @@
 // One websocket on one terminal: it comes back with its place, and says what it has taken.
+import { headers } from "./taste.js";
+
 const TAKEN_UNITS = 32768;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export const ptyAddress = (id) => `${document.body.dataset.base}/pty/${id}`;
-export const headers = () => JSON.parse(document.body.getAttribute("hx-headers:inherited"));
 
 async function ticketOf(id, watching) {
   const answer = await fetch(`${ptyAddress(id)}/connect-token?watch=${watching}`, {

@@ -2,7 +2,7 @@
 // line the server goes on from there.
 import { announce, refreshBadge } from "./notify.js";
 import { closeBlocks, flushText, growText } from "./stream.js";
-import { later, noteNew, prune, showEnd } from "./window.js";
+import { later, noteNew, prune } from "./window.js";
 
 const ACKNOWLEDGE = 64;
 const RETRY_MS = 3000;
@@ -38,18 +38,8 @@ function applyAll(ops) {
   prune();
 }
 
-/** Who reads what is long past stays there, unless it is the newest that is asked for. */
-async function readAgain(isAsked = !later()) {
-  const response = await fetch(main.dataset.window);
-  if (!response.ok) return location.reload();
-  const frame = await response.json();
-  page.cursor = frame.q;
-  applyAll(isAsked ? frame.ops : frame.ops.filter(([selector]) => selector !== "#log"));
-}
-document.addEventListener("newest", async ({ detail }) => {
-  await readAgain(true);
-  if (detail === "show") showEnd();
-});
+const readAgain = (...how) => import("./missing.js").then(({ askAll }) => askAll(page, applyAll, ...how));
+document.addEventListener("newest", ({ detail }) => readAgain(true, detail === "show"));
 
 const lists = (act) => import("./lists.js").then(act);
 const refreshLists = () => lists(({ refresh }) => refresh());

@@ -6,6 +6,7 @@ from teams.models.address import AllowedAddress
 from teams.models.announcement import Announcement
 from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, SignedHead
 from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
+from teams.models.directory import DirectoryAccount, DirectoryGroup, DirectoryToken
 from teams.models.failed_attempt import FailedAttempt
 from teams.models.former_key import FormerKey
 from teams.models.idempotency import IdempotencyKey
@@ -16,6 +17,7 @@ from teams.models.identity import (
     ManagedMembership,
     ResetLink,
     SignInPolicy,
+    TeamCreation,
 )
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
@@ -41,6 +43,9 @@ __all__ = [
     "BudgetNotice",
     "BudgetRequest",
     "Density",
+    "DirectoryAccount",
+    "DirectoryGroup",
+    "DirectoryToken",
     "FailedAttempt",
     "FormerKey",
     "IdempotencyKey",
@@ -60,6 +65,7 @@ __all__ = [
     "SignedHead",
     "Spend",
     "Team",
+    "TeamCreation",
     "TextSize",
     "Theme",
     "UsageEntry",

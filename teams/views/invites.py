@@ -46,7 +46,7 @@ def invite_create(request: TeamRequest) -> HttpResponse:
         return show_members(request, invite_form=form, status=422)
     row, secret = made
     link = absolute_url(request, reverse("invite", args=[secret]))
-    return show_members(request, invite_link=link, invite_expires=row.expires_at)
+    return show_members(request, invite_link=link, invited=row)
 
 
 @require_http_methods(["GET", "POST"])

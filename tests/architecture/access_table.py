@@ -387,5 +387,6 @@ ALIASES = [
 # What is not ours route by route. prefix of the route: who watches it instead.
 ELSEWHERE = {
     "admin/": "test_only_operators_reach_the_admin",
+    "scim/v2(?:": "test_an_unknown_address_of_scim_is_for_the_directory_alone",
     "^(?:agent|": "test_an_unknown_address_of_the_api_is_not_found_by_anybody",
 }

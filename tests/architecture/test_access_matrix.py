@@ -26,6 +26,7 @@ from sessions.models import (
     ProjectSecret,
     SavedRule,
     Session,
+    TeamSecret,
     TeamSkill,
     Terminal,
 )
@@ -106,9 +107,6 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         branch="opencode/x",
         state=Checkout.State.RESCUED,
     )
-    secret = ProjectSecret.objects.create(
-        project=project, name="TOKEN", value="", updated_at=session.created_at
-    )
     project.team.config = {"sharing": {"links": "public"}}
     project.team.save()
     link = create_share(session_access(alice, session), scope="public", days=1, details=True)
@@ -145,7 +143,7 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         "skill": "release",
         **dict.fromkeys(("comment", "number", "folder", "credential", "member"), "0"),
         "process": "host:1",
-        "secret": str(secret.pk),
+        "secret": _make_secret(project),
         "act": "drop",
         "share": link.pk,
         "token": share_token(link.pk),
@@ -156,6 +154,14 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         **_make_budget(alice, project),
         **make_automation(alice, project),
     }
+
+
+def _make_secret(project: Project) -> str:
+    """One of the project and one of its team, which have the same number."""
+    fields = {"name": "TOKEN", "value": "", "updated_at": timezone.now()}
+    secret = ProjectSecret.objects.create(project=project, **fields)
+    TeamSecret.objects.create(pk=secret.pk, team=project.team, **fields)
+    return str(secret.pk)
 
 
 def _make_notice(project: Project) -> BudgetNotice:
@@ -376,6 +382,14 @@ def test_an_unknown_address_of_the_api_is_not_found_by_anybody(
     for _, user in cast:
         for method in METHODS:
             assert getattr(client_for(user), method)(path).status_code == 404
+
+
+@pytest.mark.django_db
+def test_an_unknown_address_of_scim_is_for_the_directory_alone(
+    cast: list[tuple[str, User | None]], client_for: ClientFor
+) -> None:
+    for _, user in cast:
+        assert client_for(user).get("/scim/v2/Nothing").status_code == 401
 
 
 def test_what_is_watched_elsewhere_is_still_there() -> None:

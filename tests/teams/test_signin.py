@@ -40,7 +40,7 @@ def test_a_wrong_sign_in_is_422_and_says_the_same(
     assert response.status_code == 422
     assert "_auth_user_id" not in client.session
     if "@" in email:
-        assert b"email address and/or password you specified are not correct" in response.content
+        assert b"The e-mail address or the password is not correct." in response.content
     assert password.encode() not in response.content or len(password) < 2
 
 

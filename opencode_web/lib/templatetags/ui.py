@@ -119,8 +119,8 @@ def tokens(count: int | None) -> str:
         return str(count)
     # From 999,500 on the thousands would round to "1000k".
     if count < 999_500:
-        return _short(count / 1_000) + "k"
-    return _short(count / 1_000_000) + "M"
+        return _("{count}k").format(count=_short(count / 1_000))
+    return _("{count}M").format(count=_short(count / 1_000_000))
 
 
 @register.filter

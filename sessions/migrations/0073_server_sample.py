@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('agent_sessions', '0071_backup'),
+        ('agent_sessions', '0072_team_secret'),
     ]
 
     operations = [

@@ -192,7 +192,7 @@ def _make_budget(alice: User, project: Project) -> dict[str, str]:
     ids = {"notice": notice, "budget": budget_id}
     budgets = {**ids, "budget_id": budget_id, "asked": asked.pk, "ask_id": asked.pk}
     # None that exists: nobody of the cast is an operator.
-    return {**budgets, "announcement": 1, "announcement_id": 1}
+    return {**budgets, "announcement": "1", "announcement_id": "1"}
 
 
 @pytest.fixture

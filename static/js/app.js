@@ -20,10 +20,11 @@ const sounds = document.body.dataset.notify.includes("sound-");
 if ((permission === "granted" && navigator.serviceWorker) || sounds) import("./notifications.js");
 
 // Fragments name the keys of most people, and only one page takes keys as they are pressed.
-if (document.querySelector("[data-record]")) import("./record.js");
-if (document.querySelector("[data-boost]")) import("./boost.js");
-if (document.querySelector("[data-own-zone]")) import("./own_zone.js");
-if (document.querySelector("[hx-trigger^=every]")) import("./polls.js");
+const has = (css) => document.querySelector(css);
+if (has("[data-record]")) import("./record.js");
+if (has("[data-boost]")) import("./boost.js");
+if (has("[data-own-zone]")) import("./own_zone.js");
+if (has("[hx-trigger^=every]")) import("./polls.js");
 if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 
 // Style sheets show the controls that need JavaScript only from now on.

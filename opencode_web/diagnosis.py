@@ -23,7 +23,7 @@ from opencode_web.lib.redis_library import redis_errors
 from opencode_web.preflight import StartError, is_locked, require_git, require_writable
 from opencode_web.upkeep import has_pending_migrations
 from providers.models import Credential
-from sessions.models import Project, ProjectSecret
+from sessions.models import Project, ProjectSecret, TeamSecret
 from sessions.rules.sources import instance_source, load, problems_of
 from sessions.secrets import is_readable
 from tools.binaries import find_binary
@@ -113,6 +113,10 @@ def _credentials() -> Iterator[Finding]:
         if not is_readable(secret):
             project = secret.project
             broken.append(f"{secret.name} of {project.team.slug}/{project.name}")
+    for shared in TeamSecret.objects.select_related("team"):
+        total += 1
+        if not is_readable(shared):
+            broken.append(f"{shared.name} of {shared.team.slug}")
     detail = _("{count} stored, all can be decrypted").format(count=total)
     if broken:
         names = ", ".join(broken)

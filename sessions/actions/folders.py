@@ -17,11 +17,10 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.db import lock_until_commit
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonObject
-from sessions.actions.operators import clean_reason
 from sessions.git.project_folders import unusable_folder
 from sessions.models import Project, TeamFolder
 from teams.access import TeamAccess, is_operator
-from teams.audit import AuditAction, record
+from teams.audit import AuditAction, clean_reason, record
 from teams.models import Team, User
 
 # Any number that no other advisory lock has.

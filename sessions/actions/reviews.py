@@ -16,6 +16,7 @@ from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.events.inbox import Delivery
 from sessions.events.store import lock_session
 from sessions.models import ReviewComment, SessionInput, ViewedFile
+from sessions.secrets import hide_keys
 from teams.access import require_role
 from teams.models import Role
 
@@ -77,15 +78,15 @@ def add_comment(access: SessionAccess, lines: Lines, *, body: str) -> ReviewComm
         side=lines.side,
         first=lines.first,
         last=lines.last,
-        code=clean_text(lines.code[:MAX_CODE_CHARS]),
-        body=_body(body),
+        code=hide_keys(access.project, clean_text(lines.code[:MAX_CODE_CHARS])),
+        body=hide_keys(access.project, _body(body)),
     )
 
 
 @transaction.atomic
 def edit_comment(comment: ReviewComment, *, body: str) -> ReviewComment:
     """Raises: Invalid for no words, or too many."""
-    comment.body = _body(body)
+    comment.body = hide_keys(comment.session.project, _body(body))
     comment.save(update_fields=["body"])
     return comment
 

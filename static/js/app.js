@@ -7,12 +7,18 @@ import "./notify.js";
 import "./panes.js";
 import { MAC, bind } from "./keys.js";
 
+let offer;
+addEventListener("beforeinstallprompt", (event) => (offer = event).preventDefault());
+
 document.addEventListener("click", (event) => {
-  const [copied, permitted, dictates, finds] = ["copy-from", "permit", "dictate", "palette-open"].map((kind) => event.target.closest(`[data-${kind}]`));
+  const [copied, permitted, dictates, finds, shown, installs] = ["copy-from", "permit", "dictate", "palette-open", "reveal", "install"].map((kind) => event.target.closest(`[data-${kind}]`));
   if (copied || finds) event.preventDefault();
   if (copied) import("./copy.js").then(({ copy }) => copy(copied));
   if (dictates) import("./dictate.js").then(({ toggle }) => toggle());
   if (finds) openPalette();
+  if (shown) shown.previousElementSibling.type = (shown.ariaPressed = shown.ariaPressed === "false") ? "text" : "password";
+  // Without an offer the link leads to how it is done.
+  if (installs && offer) offer.prompt(event.preventDefault());
   if (permitted) import("./notifications.js").then(({ permit }) => permit(permitted));
 });
 const { permission } = window.Notification ?? {};

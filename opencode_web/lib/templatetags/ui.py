@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 from django import template
+from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.templatetags.static import static
 from django.utils import timezone
@@ -53,6 +54,12 @@ def icon(name: str, *, label: str = "") -> SafeString:
 def json_text(value: object) -> str:
     """JSON for an attribute, which the template escapes."""
     return json.dumps(value, cls=DjangoJSONEncoder)
+
+
+@register.simple_tag
+def base_path() -> str:
+    """What addresses begin with that no route names; `url` has it already."""
+    return str(settings.BASE_PATH)
 
 
 @register.simple_tag

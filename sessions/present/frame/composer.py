@@ -81,6 +81,8 @@ class Draft:
     # `agent:` or `model:` and a name each: other sessions with the same prompt.
     also: tuple[str, ...] = ()
     error: str = ""
+    # What looks like keys in it: its writer is asked whether they are to be hidden.
+    keys: tuple[str, ...] = ()
     idempotency: str = ""
     # When it was typed, in milliseconds since the epoch; 0 for what is not kept.
     typed_ms: int = 0
@@ -115,6 +117,8 @@ class Composer:
     mentions_url: str = ""
     # What is about to be in the way.
     note: str = ""
+    # As in `Draft`.
+    keys: tuple[str, ...] = ()
 
 
 def session_composer(session: Session, user: User, draft: Draft | None = None) -> Composer:
@@ -217,6 +221,7 @@ def _composer(
         placeholder=placeholder,
         text=draft.text,
         error=draft.error,
+        keys=draft.keys,
         idempotency=draft.idempotency or new_id("msg"),
         agents=_agents(config, draft.agent),
         models=_groups(offers, chosen),

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("teams", "0026_former_audit_key")]
+    dependencies = [("teams", "0028_directory")]
 
     operations = [
         migrations.AddField(

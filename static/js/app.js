@@ -26,21 +26,22 @@ const sounds = document.body.dataset.notify.includes("sound-");
 if ((permission === "granted" && navigator.serviceWorker) || sounds) import("./notifications.js");
 
 // Fragments name the keys of most people, and only one page takes keys as they are pressed.
-if (document.querySelector("[data-record]")) import("./record.js");
-if (document.querySelector("[data-boost]")) import("./boost.js");
-if (document.querySelector("[data-own-zone]")) import("./own_zone.js");
-if (document.querySelector("[hx-trigger^=every]")) import("./polls.js");
+const has = (css) => document.querySelector(css);
+if (has("[data-record]")) import("./record.js");
+if (has("[data-boost]")) import("./boost.js");
+if (has("[data-own-zone]")) import("./own_zone.js");
+if (has("[hx-trigger^=every]")) import("./polls.js");
 if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 
 // Style sheets show the controls that need JavaScript only from now on.
 document.documentElement.dataset.js = "on";
 
-const isConversation = () => document.querySelector("[data-log]");
+const isConversation = () => has("[data-log]");
 const reading = () => import("./reading.js");
 if (isConversation()) reading();
 bind({ id: "fold", when: isConversation, run: async () => (await reading()).fold() });
 
-const hasRows = () => document.querySelector("[data-session-row]");
+const hasRows = () => has("[data-session-row]");
 const go = async (step) => (await import("./rail.js")).openNeighbour(step);
 
 if (sessionStorage.step) import("./rail.js").then(({ lookAhead }) => lookAhead());
@@ -49,9 +50,9 @@ bind({ id: "next-session", when: hasRows, run: () => go(1) });
 bind({ id: "previous-session", when: hasRows, run: () => go(-1) });
 
 // The palette comes when it is used; without scripts its link opens the search page.
-const find = () => document.querySelector("[data-palette-open]");
+const find = () => has("[data-palette-open]");
 function openPalette(typed) {
-  const dialog = document.querySelector("[data-palette]");
+  const dialog = has("[data-palette]");
   if (dialog.open) return;
   const field = dialog.querySelector("input");
   if (typed) field.value = typed;

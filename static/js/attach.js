@@ -121,7 +121,7 @@ function note() {
 /** More was chosen: the field has only that. */
 export function show() {
   tell([]);
-  const isHeld = (file) => held.some((one) => one.name === file.name && one.size === file.size && one.lastModified === file.lastModified);
+  const isHeld = (file) => held.some((one) => ["name", "size", "lastModified"].every((key) => one[key] === file[key]));
   put([...held, ...[...field().files].filter((file) => !isHeld(file))]);
 }
 

@@ -179,9 +179,7 @@ new MutationObserver(async ([{ target }]) => {
 
 function widen(percent) {
   const width = Math.min(70, Math.max(30, Math.round(percent / 5) * 5));
-  workspace.dataset.width = width;
-  edge.ariaValueNow = width;
-  return width;
+  return (workspace.dataset.width = edge.ariaValueNow = width);
 }
 const width = () => Number(workspace.dataset.width ?? DEFAULT_WIDTH);
 

@@ -8,7 +8,6 @@ import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
 const RESIZE_MS = 150;
-const READER_KEY = "terminal-reader";
 const pane = document.querySelector("[data-terminal]");
 const screens = pane.querySelector("[data-terminal-screens]");
 const list = pane.querySelector("[data-terminal-list]");
@@ -19,7 +18,7 @@ let library = null;
 
 const tabs = () => [...list.querySelectorAll("[data-terminal-id]")];
 const tabOf = (id) => tabs().find((tab) => tab.dataset.terminalId === id);
-const reads = () => localStorage.getItem(READER_KEY) === "on";
+const reads = () => localStorage.getItem("terminal-reader") === "on";
 
 async function call(method, path, body) {
   const given = body && { body: JSON.stringify(body) };
@@ -232,7 +231,7 @@ function quote() {
 }
 
 function setReader() {
-  localStorage.setItem(READER_KEY, reads() ? "off" : "on");
+  localStorage.setItem("terminal-reader", reads() ? "off" : "on");
   for (const { term } of open.values()) term.options.screenReaderMode = reads();
   show();
 }

@@ -1,5 +1,5 @@
-// A message that could not reach the server waits in its field, and goes once when the server is
-// back. Its number goes with it, over a reload too, so the server takes it only once.
+// A message that could not reach the server waits in its field, and goes when the server is back. Its
+// number goes with it, over a reload too, so the server takes it only once.
 import { announce } from "./notify.js";
 
 const AGAIN_MS = 5000;

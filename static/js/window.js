@@ -12,10 +12,7 @@ let top = 0;
 /** Later turns that are not in the page: what is live has no place in it then. */
 export const later = () => inner?.querySelector(":scope > #later");
 const isNearEnd = () => !later() && log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
-const isReading = () => {
-  const selection = getSelection();
-  return !selection.isCollapsed && log.contains(selection.anchorNode);
-};
+const isReading = () => !getSelection().isCollapsed && log.contains(getSelection().anchorNode);
 
 function toEnd() {
   log.scrollTop = log.scrollHeight;

@@ -43,7 +43,7 @@ def test_an_invitation_from_link_to_member(client_for: ClientFor, alice: User, t
 def test_the_link_names_the_public_address(
     client_for: ClientFor, alice: User, team: Team, settings: object
 ) -> None:
-    settings.PUBLIC_URL = "https://code.example.com"  # type: ignore[attr-defined]
+    settings.PUBLIC_ORIGIN = "https://code.example.com"  # type: ignore[attr-defined]
     response = client_for(alice).post(T + "invites", {"role": "member", "days": "7"})
     assert "https://code.example.com/invite/" in response.content.decode()
 

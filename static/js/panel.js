@@ -1,4 +1,5 @@
 // The side panel: its tabs, its width, and what a person's account keeps of both.
+import { enter } from "./focus.js";
 import { save as keep } from "./taste.js";
 import { back, push, replace } from "./trail.js";
 import { load } from "./view.js";
@@ -50,6 +51,22 @@ function addressOf(name) {
   return url;
 }
 
+let before = null;
+/** Have the keys in what is shown: at once, and when it has come in what it is for. */
+async function enterView(view, filled) {
+  if (matchMedia("(hover: none)").matches) return;
+  if (!document.getElementById("panel").contains(document.activeElement)) before = document.activeElement;
+  view.tabIndex = -1;
+  view.focus({ preventScroll: true });
+  await filled;
+  if (document.activeElement === view || document.activeElement === document.body) enter(view);
+}
+
+function leaveView() {
+  if (document.activeElement !== document.body && document.activeElement.checkVisibility()) return;
+  (before?.checkVisibility() && before !== document.body ? before : document.querySelector("[data-log]")).focus({ preventScroll: true });
+}
+
 /** Show a view, or none. `focus`: somebody has asked for it. */
 function display(name, { focus = false } = {}) {
   const open = Boolean(name);
@@ -59,8 +76,10 @@ function display(name, { focus = false } = {}) {
   if (name !== "changes") delete workspace.dataset.full;
   mark();
   save({ shown: name });
-  const filled = open ? fill(name).then(() => focus && viewOf(name).querySelector("[data-diffs]")?.focus({ preventScroll: true })) : null;
+  const filled = open ? fill(name) : null;
   if (focus && overlay.matches) workspace.querySelector(open ? ".panel-head [aria-current]" : "[data-panel-opener]")?.focus();
+  else if (focus && open) enterView(viewOf(name), filled);
+  else if (focus) leaveView();
   return filled;
 }
 
@@ -88,7 +107,7 @@ export async function toggleFull() {
     url.searchParams.delete("full");
     replace(url);
   }
-  viewOf("changes").querySelector("[data-diffs]")?.focus({ preventScroll: true });
+  enter(viewOf("changes"));
 }
 
 const named = (address) => ["source", "turn", "from"].map((name) => new URL(address, location.href).searchParams.get(name)).join();

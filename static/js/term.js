@@ -91,7 +91,7 @@ function addScreen(tab) {
 function handleKey(event, screen) {
   // One that has ended takes no keys: Tab goes on to what restarts it.
   if (event.key === "Tab" && !screen.line) return false;
-  if (event.type !== "keydown" || !event.ctrlKey) return true;
+  if (event.type !== "keydown" || !(event.ctrlKey || event.metaKey)) return true;
   if (event.key === "F6") {
     event.preventDefault();
     tabOf(current)?.focus();

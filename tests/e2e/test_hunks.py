@@ -70,11 +70,12 @@ def test_hunks_are_staged_reverted_and_commented_on(
     assert "value_5 =" in staged(folder)
     assert "value_60" not in staged(folder)
 
-    card.get_by_role("button", name="Comment on Lines 58 to 64").click()
+    card.get_by_role("button", name="Comment on the change in Lines 58 to 64").click()
     expect(card.locator("[data-comment-lines]")).to_have_text("Line 61")
     card.get_by_placeholder("What should the agent know about it?").fill("Why None")
     card.get_by_role("button", name="Add comment").click()
     expect(card.locator(".comment")).to_contain_text("Why None")
+    expect(page.locator("[data-line]:focus")).to_contain_text("value_60 = None")
 
     # What is half below the head of its file can be scrolled from under it.
     pane.locator("[data-diffs]").evaluate("(area) => area.scrollTo(0, 0)")
@@ -89,7 +90,9 @@ def test_hunks_are_staged_reverted_and_commented_on(
     page.keyboard.press("]")
     page.keyboard.press("Shift+r")
     expect(card).to_have_count(0)
-    undo.click()
+    expect(page.locator("body:focus, :focus:not(body)")).to_have_count(1)
+    undo.focus()
+    page.keyboard.press("Enter")
     expect(card).to_contain_text("value_60 = None")
     expect(card).to_contain_text("value_5 = 5 + 1")
 

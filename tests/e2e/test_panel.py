@@ -95,6 +95,8 @@ def test_back_shows_what_was_open_before_and_leaves_the_session_in_the_end(
 
     # Whoever closes it is where they were before they opened it.
     page.keyboard.press("f")
+    expect(page.get_by_label("Filter files by path")).to_be_focused()
+    page.keyboard.press("Escape")
     page.keyboard.press("e")
     expect(page.locator("[data-full]")).to_be_visible()
     page.go_back()
@@ -102,6 +104,7 @@ def test_back_shows_what_was_open_before_and_leaves_the_session_in_the_end(
     expect(page.locator("#panel-files")).to_be_visible()
     page.keyboard.press("f")
     expect(panel).to_be_hidden()
+    expect(page.get_by_role("log")).to_be_focused()
     assert page.url == address
     page.go_back()
     page.wait_for_url(re.compile(r"/t/[^/]+/$"))

@@ -18,6 +18,7 @@ from django.utils.translation import ngettext
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonValue
+from sessions.changes.restore_request import is_restoring
 from sessions.changes.turn_diffs import counts_of, newest_prompt
 from sessions.events.live import Estimate
 from sessions.events.stored import StoredTool
@@ -104,7 +105,8 @@ def render_touched(
     if touched.changes:
         ops += _changes_ops(session)
     if touched.status:
-        ops.append(["", "say", _sentence(session)])
+        restored = touched.restored and session.state == State.IDLE
+        ops.append(["", "say", _("Files restored.") if restored else _sentence(session)])
     return ops
 
 
@@ -267,7 +269,7 @@ def _sentence(session: Session) -> str:
     if session.waits_for in (WaitsFor.FUNDS, WaitsFor.ROOM):
         return outcome_of(session)
     if session.state == State.BUSY:
-        return _("The agent is working.")
+        return _("Restoring files.") if is_restoring(session) else _("The agent is working.")
     if session.outcome == Outcome.DONE and not session.outcome_detail:
         return _finished(session)
     return outcome_of(session) or _("The agent has stopped.")

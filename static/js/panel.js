@@ -52,19 +52,21 @@ function addressOf(name) {
 }
 
 let before = null;
-/** Have the keys in what is shown: at once, and when it has come in what it is for. */
+/** Have the keys in the panel: at once, and when a view has come in what it is for. */
 async function enterView(view, filled) {
-  if (matchMedia("(hover: none)").matches) return;
-  if (!document.getElementById("panel").contains(document.activeElement)) before = document.activeElement;
-  view.tabIndex = -1;
-  view.focus({ preventScroll: true });
+  const { activeElement } = document;
+  if (!document.getElementById("panel").contains(activeElement)) before = activeElement;
+  const tab = workspace.querySelector(".panel-head [aria-current]");
+  tab.focus();
   await filled;
-  if (document.activeElement === view || document.activeElement === document.body) enter(view);
+  if ([tab, document.body].includes(document.activeElement) && !overlay.matches) enter(view);
 }
 
 function leaveView() {
-  if (document.activeElement !== document.body && document.activeElement.checkVisibility()) return;
-  (before?.checkVisibility() && before !== document.body ? before : document.querySelector("[data-log]")).focus({ preventScroll: true });
+  const { activeElement, body } = document;
+  if (activeElement !== body && activeElement.checkVisibility()) return;
+  const isThere = !overlay.matches && before?.checkVisibility() && before !== body;
+  (isThere ? before : workspace.querySelector(overlay.matches ? "[data-panel-opener]" : "[data-log]")).focus({ preventScroll: true });
 }
 
 /** Show a view, or none. `focus`: somebody has asked for it. */
@@ -77,8 +79,7 @@ function display(name, { focus = false } = {}) {
   mark();
   save({ shown: name });
   const filled = open ? fill(name) : null;
-  if (focus && overlay.matches) workspace.querySelector(open ? ".panel-head [aria-current]" : "[data-panel-opener]")?.focus();
-  else if (focus && open) enterView(viewOf(name), filled);
+  if (focus && open) enterView(viewOf(name), filled);
   else if (focus) leaveView();
   return filled;
 }

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 from django import template
+from django.contrib.messages.storage.base import Message
 from django.core.serializers.json import DjangoJSONEncoder
 from django.forms import BaseForm, BoundField
 from django.templatetags.static import static
@@ -52,10 +53,7 @@ def icon(name: str, *, label: str = "") -> SafeString:
 
 @register.simple_tag
 def control(field: BoundField, takes_focus: object = False) -> SafeString:
-    """The control of a field. What is wrong has the focus, the first of it; else what `takes_focus`.
-
-    htmx and browsers give the focus to the first `autofocus`.
-    """
+    """The control of a field. A page begins in the first wrong one, else in what `takes_focus`."""
     wrong = next(iter(field.form.errors), "")
     is_first = field.name == wrong if wrong else bool(takes_focus)
     return field.as_widget(attrs={"autofocus": True} if is_first else None)
@@ -64,10 +62,11 @@ def control(field: BoundField, takes_focus: object = False) -> SafeString:
 @register.simple_tag(takes_context=True)
 def heading_focus(context: template.RequestContext) -> SafeString | str:
     """Have a page begin in its heading, where nothing in it asks for the focus."""
-    values = context.flatten().values()
-    has_wrong = any(isinstance(one, BaseForm) and one.errors for one in values)
+    values: list[object] = [one for layer in context for one in layer.values()]
+    has_wrong = any(isinstance(one, BaseForm) and bool(one.errors) for one in values)
     # Their button that undoes is the last thing on the page.
-    has_undo = any(message.extra_tags for message in context.get("messages", ()))
+    messages: Iterable[Message] = context.get("messages") or ()
+    has_undo = any(message.extra_tags for message in messages)
     return "" if has_wrong or has_undo else mark_safe(' tabindex="-1" autofocus')
 
 

@@ -28,10 +28,7 @@ if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 // Style sheets show the controls that need JavaScript only from now on.
 document.documentElement.dataset.js = "on";
 
-const isConversation = () => document.querySelector("[data-log]");
-const reading = () => import("./reading.js");
-if (isConversation()) reading();
-bind({ id: "fold", when: isConversation, run: async () => (await reading()).fold() });
+if (document.querySelector("[data-log]")) import("./reading.js");
 
 const hasRows = () => document.querySelector("[data-session-row]");
 const go = async (step) => (await import("./rail.js")).openNeighbour(step);

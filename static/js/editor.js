@@ -31,7 +31,6 @@ function button(text, className = "button") {
   return Object.assign(document.createElement("button"), { type: "button", className, textContent: text });
 }
 
-/** The editor, beside the newer version or with what is other in it marked, where there is one. */
 function mount(cm, host, { name, path, mine, newer, onUpdate }) {
   const shared = [
     cm.basicSetup,

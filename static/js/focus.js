@@ -25,7 +25,6 @@ export function cycle() {
   enter(panes[(panes.findIndex((pane) => pane.contains(document.activeElement)) + 1) % panes.length]);
 }
 
-/** The same control drawn anew, else the head of what is left around it. */
 function restore() {
   for (const old of trail) {
     const here = old.isConnected ? old : document.getElementById(old.id || "-");

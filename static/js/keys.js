@@ -80,7 +80,6 @@ function write({ key, target, ctrlKey, metaKey, altKey }, before) {
   field.setRangeText(before.length === 1 ? before : "", end, end, "end");
 }
 
-/** Escape leaves a text field, after what is open over it has closed. */
 function leave(event) {
   if (!isTyping(event.target) || event.target.closest(".xterm")) return;
   event.preventDefault();

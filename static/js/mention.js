@@ -14,7 +14,6 @@ const list = () => document.querySelector("#mentions[data-mentions]");
 const options = () => [...(list()?.querySelectorAll(TAKEN) ?? [])];
 const chosen = () => list()?.querySelector('[aria-selected="true"]');
 
-/** The word before the caret that may become something, or "". */
 function typed(field) {
   const before = field.value.slice(0, field.selectionStart);
   return /^\/\S*$/.exec(before)?.[0] ?? /(?:^|\s)(@\S*)$/.exec(before)?.[1] ?? "";
@@ -37,7 +36,6 @@ function mark(option) {
   document.querySelector("[data-prompt]").setAttribute("aria-activedescendant", option.id);
 }
 
-/** Do what an option stands for, in the place of the word that was typed. */
 function take(option) {
   const field = document.querySelector("[data-prompt]");
   const word = typed(field);
@@ -70,7 +68,6 @@ function address(field, word, more = {}) {
   return url;
 }
 
-/** What the server suggests for a word; null where it cannot say. */
 async function suggestions(field, word, more) {
   const page = await fetchFragment(address(field, word, more));
   return page?.ok ? page : null;

@@ -52,7 +52,6 @@ function addressOf(name) {
 }
 
 let before = null;
-/** Have the keys in the panel: at once, and when a view has come in what it is for. */
 async function enterView(view, filled) {
   const { activeElement } = document;
   if (!document.getElementById("panel").contains(activeElement)) before = activeElement;
@@ -113,7 +112,6 @@ export async function toggleFull() {
 
 const named = (address) => ["source", "turn", "from"].map((name) => new URL(address, location.href).searchParams.get(name)).join();
 
-/** Whether a view has another file or other changes in it than the address says. */
 function isOther(name) {
   const view = viewOf(name);
   if (name === "files") return (view.querySelector("[data-files-view] .file-path")?.title ?? "") !== (new URL(location.href).searchParams.get("file") ?? "");

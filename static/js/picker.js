@@ -8,7 +8,6 @@ const list = dialog.querySelector("[data-picker-list]");
 const filter = dialog.querySelector("[data-picker-filter]");
 const form = () => document.querySelector("[data-composer]");
 const selectOf = (kind) => form().elements.namedItem(kind);
-/** What the message is for. */
 function of() {
   const { session } = document.querySelector("main").dataset;
   return session ? { session } : { project: selectOf("project").value };
@@ -48,7 +47,6 @@ function mark(item) {
   item.scrollIntoView({ block: "nearest" });
 }
 
-/** Say what the prompt is run with as well: each takes itself away again. */
 function tellAlso(value, isOn) {
   const select = selectOf("also");
   const option = [...select.options].find((one) => one.value === value);

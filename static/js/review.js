@@ -33,7 +33,6 @@ async function draw(body) {
 
 const linesIn = (part) => [...part.querySelectorAll("[data-line]")];
 
-/** Look after what has come: the address, and diffs that are to be drawn once they are in view. */
 function settle() {
   const { address } = pane()?.dataset ?? {};
   if (!address) return;
@@ -185,7 +184,6 @@ view.addEventListener("htmx:after:request", ({ target, detail }) => {
   refresh();
 });
 
-/** The number of a row's line on each side; a side that it is not on is missing. */
 function numbersOf(row) {
   const [old, next] = row.querySelectorAll(".diff-number");
   return { old: Number(old.textContent), new: Number(next.textContent) };
@@ -196,7 +194,6 @@ function pick(rows) {
   rows.forEach((row) => (row.dataset.picked = ""));
 }
 
-/** Open the form for a comment on these rows, below the last of them. */
 async function writeAbout(rows, side) {
   (await import("./review_comment.js")).open(rows, side, { numbersOf, pick, view });
 }
@@ -235,7 +232,6 @@ bind({ id: "wrap", ...inPane, run: () => change("wrap") });
 bind({ id: "tree", ...inPane, run: () => change("tree") });
 bind({ id: "fold-files", ...inPane, run: foldFiles });
 bind({ id: "viewed", ...inPane, run: () => currentCard()?.querySelector("[data-viewed]").click() });
-/** The head of the hunk that the focus is in. */
 function currentHunk() {
   const rows = [...(document.activeElement.closest("table")?.querySelectorAll("[data-hunk], [data-line]") ?? [])];
   const at = rows.indexOf(document.activeElement.closest("[data-hunk], [data-line]"));
@@ -252,7 +248,6 @@ view.addEventListener("click", ({ target }) => {
   writeAbout(between(changed[0], changed.at(-1)), changed.some((row) => numbersOf(row).new) ? "new" : "old");
 });
 
-/** About the lines that are picked, or the one or the hunk that has the focus. */
 function comment() {
   const row = document.activeElement;
   if (!row.matches("[data-line]")) return currentHunk()?.querySelector("[data-hunk-comment]").click();

@@ -43,7 +43,6 @@ function button(text, onclick) {
   return Object.assign(document.createElement("button"), { className: "button", type: "button", textContent: text, onclick });
 }
 
-/** The page's own colours: those of its style sheet, asked of elements that have them. */
 function theme() {
   const probe = document.createElement("span");
   screens.append(probe);
@@ -193,7 +192,6 @@ function drop(id) {
   open.delete(id);
 }
 
-/** Do something with the server and draw the list anew; what goes wrong is said. */
 async function attempt(work) {
   try {
     await work();

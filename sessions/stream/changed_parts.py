@@ -28,8 +28,6 @@ class Touched:
     queue: bool = False
     todos: bool = False
     changes: bool = False
-    # A file was put back, by a person.
-    restored: bool = False
     status: bool = False
     # Something went out of the log or came back into it.
     history: bool = False
@@ -48,7 +46,6 @@ def _add(touched: Touched, record: Record) -> None:
     data, kind = record["data"], record["type"]
     # What was put back of single files is final with the next prompt.
     touched.changes |= kind in {"file.reverted", "input.promoted"}
-    touched.restored |= kind == "file.reverted"
     match kind.partition(".")[0]:
         case "session":
             touched.header = True

@@ -105,8 +105,7 @@ def render_touched(
     if touched.changes:
         ops += _changes_ops(session)
     if touched.status:
-        restored = touched.restored and session.state == State.IDLE
-        ops.append(["", "say", _("Files restored.") if restored else _sentence(session)])
+        ops.append(["", "say", _sentence(session)])
     return ops
 
 
@@ -270,9 +269,17 @@ def _sentence(session: Session) -> str:
         return outcome_of(session)
     if session.state == State.BUSY:
         return _("Restoring files.") if is_restoring(session) else _("The agent is working.")
+    if _was_restored(session):
+        return _("Files restored.")
     if session.outcome == Outcome.DONE and not session.outcome_detail:
         return _finished(session)
     return outcome_of(session) or _("The agent has stopped.")
+
+
+def _was_restored(session: Session) -> bool:
+    """Whether a person had a file put back last, and no agent worked."""
+    newest = session.events.order_by("-seq").values_list("type", flat=True)[:2]
+    return "file.reverted" in newest
 
 
 def _finished(session: Session) -> str:

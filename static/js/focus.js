@@ -1,6 +1,6 @@
 // Where the focus is: in the pane that somebody goes to, and after what had it is gone.
 const WAIT_MS = 60;
-const HEADS = ":is(summary, h1, h2, h3, legend)";
+const HEADS = ":is(summary, h1, h2, h3, legend, [data-focus])";
 // By each, what a pane is for; the last one there is what it shows now.
 const USE = "[aria-current], [data-focus], .cm-content, .xterm-helper-textarea";
 const CONTROL = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]";
@@ -30,7 +30,7 @@ function restore() {
     const here = old.isConnected ? old : document.getElementById(old.id || "-");
     if (!here?.checkVisibility()) continue;
     if (old === trail[0] || here.matches("[data-log]")) return take(here);
-    const [head] = shown(here.querySelectorAll(`[data-focus], :scope > ${HEADS}, :scope > * > ${HEADS}`));
+    const [head] = shown(here.querySelectorAll(`:scope > ${HEADS}, :scope > * > ${HEADS}`));
     if (head && here.id !== "log") return take(head);
   }
 }

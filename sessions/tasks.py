@@ -18,6 +18,7 @@ from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.project_folders import remove_managed
 from sessions.jobs import audit_stream, clones, sweep, webhooks
+from sessions.jobs.samples import take_sample
 from sessions.jobs.snapshot_pruning import prune_snapshots
 from sessions.runner import run_session
 from sessions.runner.drain.title_request import write_title
@@ -44,6 +45,12 @@ def wake_runnable() -> None:
     """Ring again for every session that has something to do and no live owner."""
     for session_id, project in runnable_sessions():
         wake_again(session_id, project)
+
+
+@shared_task(name="sessions.sample_server")
+def sample_server() -> None:
+    """Keep what the server did in the last minute, for the operators' charts."""
+    take_sample()
 
 
 @shared_task(name="sessions.prepare_project")

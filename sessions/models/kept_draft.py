@@ -18,7 +18,7 @@ class KeptDraft(models.Model):
     )
     text = models.TextField(blank=True)
     # The agent, model and variant that the next message is for, by these names.
-    choices = models.JSONField(default=dict)
+    choices = models.JSONField(default=dict, db_default={})
     typed_at = models.DateTimeField()
     saved_at = models.DateTimeField(default=timezone.now)
 

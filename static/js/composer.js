@@ -43,6 +43,8 @@ on("keydown", (event) => {
   if (!isPrompt(event.target)) return;
   if (event.key === "ArrowUp" && !event.target.value) import("./recall.js").then(({ recall }) => recall(event.target, 1));
   if (event.key !== "Enter" || event.shiftKey) return;
+  // A keyboard on the screen has no other key for the next line.
+  if (!event.ctrlKey && !event.metaKey && matchMedia("(hover: none)").matches) return;
   event.preventDefault();
   write().then(({ enter }) => enter(event));
 });

@@ -1,7 +1,7 @@
 // Where the focus is: in the pane that somebody goes to, and after what had it is gone.
 const WAIT_MS = 60;
 const HEADS = ":is(summary, h1, h2, h3, legend, [data-focus])";
-// By each, what a pane is for; the last one there is what it shows now.
+// What a pane is for; the last one is what it shows now.
 const USE = "[aria-current], [data-focus], .cm-content, .xterm-helper-textarea";
 const CONTROL = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]";
 // What has the focus, and what it is in.
@@ -48,6 +48,6 @@ function follow(target) {
 }
 
 document.addEventListener("focusin", ({ target }) => follow(target));
-// Not every browser tells of the focus of what is taken away.
+// Not every browser tells of what is taken away.
 for (const type of ["focusout", "htmx:after:swap"]) document.addEventListener(type, () => setTimeout(settle, WAIT_MS));
 follow(document.activeElement);

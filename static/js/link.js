@@ -122,7 +122,6 @@ function end(why) {
   if (why !== "signed-out") document.querySelectorAll("[data-needs] button").forEach((button) => (button.disabled = true));
 }
 
-/** A frame about the person or the session, not about what is in it. */
 export function told({ k, role }) {
   if (k === "role") takeRole(role);
   else end("gone");

@@ -90,7 +90,6 @@ function write(select, value) {
   select.closest(".pick").querySelector("[data-pick-label]").textContent = select.selectedOptions[0]?.label ?? "";
 }
 
-/** Only what a model has can be chosen beside it: [[value, label]]. */
 function offerVariants(variants) {
   const select = selectOf("variant");
   const before = select.value;
@@ -122,7 +121,7 @@ function take(item) {
     document.querySelector("[data-of-model]")?.remove();
   }
   save(form().dataset.save, { ...of(), [kind]: choice });
-  select.dispatchEvent(new Event("change", { bubbles: true }));
+  htmx.trigger(select, "change");
   dialog.close();
   document.querySelector("[data-prompt]").focus();
 }

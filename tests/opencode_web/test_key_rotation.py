@@ -48,7 +48,9 @@ STORED = {
     "sessions/actions/publishing.py": "agent_sessions.ProjectForge.token",
     "sessions/actions/search.py": "agent_sessions.TeamSearch.secret",
     "sessions/actions/secrets.py": "agent_sessions.ProjectSecret.value",
+    "sessions/actions/team_secrets.py": "agent_sessions.TeamSecret.value",
     "sessions/actions/webhooks.py": "agent_sessions.Webhook.secret",
+    "sessions/runner/log/held_inputs.py": "agent_sessions.HeldInput.arguments",
     "teams/actions/idempotency.py": "teams.IdempotencyKey.answer",
     "teams/actions/identity.py": "teams.IdentityProvider.secret",
 }

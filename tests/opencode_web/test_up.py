@@ -57,6 +57,7 @@ def masks(pid: int, name: str) -> set[int]:
     return found
 
 
+@pytest.mark.deep
 def test_the_first_start_makes_an_owner_and_the_second_keeps_everything(tmp_path: Path) -> None:
     env = environment(tmp_path / "data")
     with UpServer(env) as server, httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as web:

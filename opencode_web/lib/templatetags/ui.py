@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 from django import template
+from django.conf import settings
 from django.contrib.messages.storage.base import Message
 from django.core.serializers.json import DjangoJSONEncoder
 from django.forms import BaseForm, BoundField
@@ -77,6 +78,12 @@ def json_text(value: object) -> str:
 
 
 @register.simple_tag
+def base_path() -> str:
+    """What addresses begin with that no route names; `url` has it already."""
+    return str(settings.BASE_PATH)
+
+
+@register.simple_tag
 def whose_turn(state: str, text: str, *, for_admins: bool = False) -> SafeString | str:
     """The text of a state; one that waits for a person reads otherwise to who cannot answer.
 
@@ -133,8 +140,8 @@ def tokens(count: int | None) -> str:
         return str(count)
     # From 999,500 on the thousands would round to "1000k".
     if count < 999_500:
-        return _short(count / 1_000) + "k"
-    return _short(count / 1_000_000) + "M"
+        return _("{count}k").format(count=_short(count / 1_000))
+    return _("{count}M").format(count=_short(count / 1_000_000))
 
 
 @register.filter

@@ -137,6 +137,9 @@ REFUSALS = [
     *((name, BAD, "photo.png", wire.image) for name, wire in WIRES.items()),
     *((name, BAD_PDF, "paper.pdf", wire.pdf) for name, wire in WIRES.items() if wire.pdf),
 ]
+DEEP_PAPERS = [
+    pytest.param(*row, marks=pytest.mark.deep) if row[1] is BAD_PDF else row for row in REFUSALS
+]
 
 # One of them shows that it is the same wherever the file comes from.
 IN_RESULTS = [
@@ -145,7 +148,7 @@ IN_RESULTS = [
 ]
 
 
-@pytest.mark.parametrize(("wire", "bad", "name", "words"), REFUSALS)
+@pytest.mark.parametrize(("wire", "bad", "name", "words"), DEEP_PAPERS)
 async def test_a_session_goes_on_without_a_file_that_its_provider_refuses(
     wire: str, bad: bytes, name: str, words: str, talk: Talk, serve: Any
 ) -> None:

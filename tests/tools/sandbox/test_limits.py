@@ -149,6 +149,7 @@ async def test_nothing_of_a_stopped_command_is_left(box: Box) -> None:
     assert marked_processes(f"limit-{MARK}") == []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "text",
     [

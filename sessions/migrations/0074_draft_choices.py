@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("agent_sessions", "0071_backup")]
+    dependencies = [("agent_sessions", "0073_server_sample")]
 
     operations = [
         migrations.AddField(

@@ -16,6 +16,7 @@ from opencode_web.lib.json import JsonObject, number_of, text_of
 from opencode_web.lib.templatetags.ui import money, ordinal
 from sessions.actions.admission import find_closure
 from sessions.actions.sessions import is_default_title
+from sessions.changes.restore_request import is_restoring
 from sessions.config.effective import model_names
 from sessions.events.live import Estimate
 from sessions.models import (
@@ -237,6 +238,8 @@ def build_header(
     line = places_of([session])
     look, text = look_of(session, asked=_is_asked_below(session), place=line.get(session.pk))
     place = Place.of(session)
+    if look == "run" and is_restoring(session):
+        text = _("Restoring files")
     is_lost = is_lost and look == "run" and not session.waits_for
     if is_lost:
         look, text = "queue", _("Worker lost, resuming")

@@ -36,10 +36,7 @@ if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 // Style sheets show the controls that need JavaScript only from now on.
 document.documentElement.dataset.js = "on";
 
-const isConversation = () => has("[data-log]");
-const reading = () => import("./reading.js");
-if (isConversation()) reading();
-bind({ id: "fold", when: isConversation, run: async () => (await reading()).fold() });
+if (has("[data-log]")) import("./reading.js");
 
 const hasRows = () => has("[data-session-row]");
 const go = async (step) => (await import("./rail.js")).openNeighbour(step);

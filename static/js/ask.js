@@ -16,13 +16,11 @@ function isFresh(card) {
   return performance.now() - (arrived.get(card) ?? 0) < GUARD_MS;
 }
 
-/** Who answers by a key looks at the card: the focus is not in another part of the page. */
 function isMeant() {
   const { activeElement: focused, body } = document;
   return Boolean(card()) && !isFresh(card()) && (focused === body || card().closest(".pane, main").contains(focused));
 }
 
-/** After an answer the next card has the focus, or the message. */
 function goOn() {
   if (!answered || answered.isConnected) return;
   answered = null;
@@ -79,7 +77,6 @@ bind({
     summary.parentElement.querySelector("input[type=checkbox]")?.focus();
   }),
 });
-/** The n-th answer to the question that has the focus, else to the first that has none yet. */
 function option(number) {
   const questions = [...(card()?.querySelectorAll(".question-one:not([hidden])") ?? [])];
   const open = questions.find((one) => one.contains(document.activeElement)) ?? questions.find((one) => !one.querySelector(":checked")) ?? questions[0];

@@ -62,7 +62,6 @@ const KINDS = { image: /^(\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}WEB
 const checked = new WeakMap();
 const kinds = new WeakMap();
 
-/** Why an agent could not read a file, or "". The server looks again. */
 async function faultOf(file) {
   const { name } = file;
   if (file.size > MAX_FILE_BYTES) return _("{name} is too large: a file can have at most 20 MB.", { name });
@@ -105,7 +104,6 @@ function say(place, text) {
 }
 const tell = (faults) => say("fault", faults.join(" "));
 
-/** Say before it is sent what the chosen model is not given as it is. */
 function note() {
   const option = document.querySelector("[data-composer] select[name=model]")?.selectedOptions[0];
   const reads = option?.dataset.reads?.split(" ");
@@ -125,7 +123,6 @@ export function show() {
   put([...held, ...[...field().files].filter((file) => !isHeld(file))]);
 }
 
-/** Show what is attached, without what cannot be, and why. */
 async function draw() {
   const all = [...field().files];
   const { faults, kept } = await faultsOf(all);

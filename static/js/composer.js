@@ -64,8 +64,6 @@ if (form && ("early" in sessionStorage || document.referrer.endsWith("/login")))
 
 const arm = (isArmed) => write().then((module) => module.arm(isArmed));
 bind({ id: "new-session", when: begin.when, run: beginSession });
-for (const id of ["send", "newline"]) bind({ id, when: () => form });
-bind({ id: "queue", when: () => document.querySelector("[data-queue]") });
 for (const id of ["agent", "model", "variant"]) bind({ id, when: () => form, run: () => pick(id) });
 bind({ id: "write", when: () => form, run: () => document.querySelector("[data-prompt]").focus() });
 bind({ id: "stop", fields: "[data-prompt]", when: stop, run: () => stop().click(), begin: () => arm(true), end: () => arm(false) });

@@ -13,7 +13,6 @@ let timer = null;
 let unsaved = false;
 let saving = null;
 
-/** What this browser has kept: {text, at, caret}. */
 function kept() {
   const raw = localStorage.getItem(key());
   try {
@@ -36,7 +35,6 @@ function post(text, keepalive = false) {
   request.then(() => saving === request && (saving = null));
 }
 
-/** Where somebody writes moves without a change of the text. */
 function keepCaret() {
   const { value, selectionStart, selectionEnd } = prompt() ?? {};
   const { text, at } = kept();

@@ -28,7 +28,8 @@ export function hand() {
   const { value, defaultValue } = field;
   const early = sessionStorage.early ?? "";
   delete sessionStorage.early;
-  if (!early) return place();
+  const card = document.querySelector("[data-permissions] [data-permission]");
+  if (!early) return card ? card.focus() : place();
   field.value = defaultValue + early + value.replace(defaultValue, "");
   field.focus();
   field.setSelectionRange(field.value.length, field.value.length);

@@ -30,7 +30,6 @@ const indentOf = (text) => (/^\t/m.test(text) ? "\t" : " ".repeat(/^ {2}\S/m.tes
 
 const button = (text) => make("button", { type: "button", className: "button" }, text);
 
-/** The editor, beside the newer version or with what is other in it marked, where there is one. */
 function mount(cm, host, { name, path, mine, newer, onUpdate }) {
   const shared = [
     cm.basicSetup,

@@ -47,7 +47,6 @@ function findInFile() {
 bind({ id: "find-in-file", scoped: true, when: () => pane()?.contains(document.activeElement) && editable()?.checkVisibility(), run: findInFile });
 
 let picked = [];
-/** Mark the lines that a mention is of. */
 function pick(first, last = first) {
   unpick();
   const table = place().querySelector(".file-code");

@@ -15,7 +15,6 @@ const list = () => document.querySelector("#mentions[data-mentions]");
 const options = () => [...(list()?.querySelectorAll(TAKEN) ?? [])];
 const chosen = () => list()?.querySelector('[aria-selected="true"]');
 
-/** The word before the caret that may become something, or "". */
 function typed(field) {
   const before = field.value.slice(0, field.selectionStart);
   return /^\/\S*$/.exec(before)?.[0] ?? /(?:^|\s)(@\S*)$/.exec(before)?.[1] ?? "";
@@ -38,7 +37,6 @@ function mark(option) {
   prompt().setAttribute("aria-activedescendant", option.id);
 }
 
-/** Do what an option stands for, in the place of the word that was typed. */
 function take(option) {
   const field = prompt();
   const word = typed(field);
@@ -70,7 +68,6 @@ function address(field, word, more = {}) {
   return url;
 }
 
-/** What the server suggests for a word; null where it cannot say. */
 async function suggestions(field, word, more) {
   const page = await fetchFragment(address(field, word, more));
   return page?.ok ? page : null;
@@ -99,7 +96,6 @@ async function ask(field, word) {
   if (word.length > 2 && word.startsWith("@") && !word.includes("/")) askSymbols(field, word, turn);
 }
 
-/** What is defined in files comes after the files, when language servers have told it. */
 async function askSymbols(field, word, turn) {
   const found = elementsOf(await suggestions(field, word, { symbols: 1 }), "[data-insert]");
   if (turn !== asked || !list() || !found.length) return;

@@ -11,7 +11,6 @@ const HERTZ = { asks: 880, ends: 660, fails: 330 };
 const CHIME_S = 0.4;
 let audio = null;
 
-/** The service worker shows them: phones know no other way. */
 export const ready = () => navigator.serviceWorker.register(`${document.body.dataset.base}/sw.js`).then(() => navigator.serviceWorker.ready);
 
 function stateOf(row) {

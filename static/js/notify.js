@@ -42,7 +42,7 @@ if (rail) {
 
 // Errors stay until they are dismissed or what failed succeeds; the rest leaves on its own.
 const toasts = document.getElementById("toasts");
-const expire = (node) => node.dataset?.kind !== "bad" && setTimeout(() => node.remove(), TOAST_MS);
+const expire = (node) => node.dataset?.kind !== "bad" && setTimeout(() => (node.matches?.(":focus-within") ? expire(node) : node.remove()), TOAST_MS);
 [...toasts.children].forEach(expire);
 new MutationObserver((changes) => changes.forEach((change) => change.addedNodes.forEach(expire))).observe(toasts, { childList: true });
 document.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest("[data-toast]").remove());

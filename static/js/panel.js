@@ -1,4 +1,5 @@
 // The side panel: its tabs, its width, and what a person's account keeps of both.
+import { enter } from "./focus.js";
 import { drag, save as keep } from "./taste.js";
 import { back, push, replace } from "./trail.js";
 import { load } from "./view.js";
@@ -41,13 +42,29 @@ async function fill(name) {
 
 const DETAILS = ["file", "folder", "filter", "source", "turn", "from", "full"];
 
-/** The address says what is open, so that a reload and a link show the same. */
 function addressOf(name) {
   const url = new URL(location.href);
   for (const detail of DETAILS) if (detail !== "full" || name !== "changes") url.searchParams.delete(detail);
   if (name) url.searchParams.set("panel", name);
   else url.searchParams.delete("panel");
   return url;
+}
+
+let before = null;
+async function enterView(view, filled) {
+  const { activeElement } = document;
+  if (!document.getElementById("panel").contains(activeElement)) before = activeElement;
+  const tab = workspace.querySelector(".panel-head [aria-current]");
+  tab.focus();
+  await filled;
+  if ([tab, document.body].includes(document.activeElement) && !overlay.matches) enter(view);
+}
+
+function leaveView() {
+  const { activeElement, body } = document;
+  if (activeElement !== body && activeElement.checkVisibility()) return;
+  const isThere = !overlay.matches && before?.checkVisibility() && before !== body;
+  (isThere ? before : workspace.querySelector(overlay.matches ? "[data-panel-opener]" : "[data-log]")).focus({ preventScroll: true });
 }
 
 /** Show a view, or none. `focus`: somebody has asked for it. */
@@ -59,8 +76,9 @@ function display(name, { focus = false } = {}) {
   if (name !== "changes") delete workspace.dataset.full;
   mark();
   save({ shown: name });
-  const filled = open ? fill(name).then(() => focus && viewOf(name).querySelector("[data-diffs]")?.focus({ preventScroll: true })) : null;
-  if (focus && overlay.matches) workspace.querySelector(open ? ".panel-head [aria-current]" : "[data-panel-opener]")?.focus();
+  const filled = open ? fill(name) : null;
+  if (focus && open) enterView(viewOf(name), filled);
+  else if (focus) leaveView();
   return filled;
 }
 
@@ -88,12 +106,11 @@ export async function toggleFull() {
     url.searchParams.delete("full");
     replace(url);
   }
-  viewOf("changes").querySelector("[data-diffs]")?.focus({ preventScroll: true });
+  enter(viewOf("changes"));
 }
 
 const named = (address) => ["source", "turn", "from"].map((name) => new URL(address, location.href).searchParams.get(name)).join();
 
-/** Whether a view has another file or other changes in it than the address says. */
 function isOther(name) {
   const view = viewOf(name);
   if (name === "files") return (view.querySelector("[data-files-view] .file-path")?.title ?? "") !== (new URL(location.href).searchParams.get("file") ?? "");

@@ -93,13 +93,11 @@ function setAwaited(kind = "", words = "") {
   say(words);
 }
 
-/** Text of the app, on lines of its own in the message. */
 function write(lines) {
   const isFirst = !document.querySelector("[data-prompt]").value;
   insertIntoMessage(`${isFirst ? "" : "\n"}${lines}\n`);
 }
 
-/** A block that what is in it cannot end. */
 function fenced(body, language = "") {
   const longest = Math.max(2, ...[...body.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -40,7 +40,6 @@ function say(text, ...nodes) {
   state.replaceChildren(text, ...nodes);
 }
 
-/** The page's own colours: those of its style sheet, asked of elements that have them. */
 function theme() {
   const probe = document.createElement("span");
   screens.append(probe);
@@ -86,7 +85,7 @@ function addScreen(tab) {
 function handleKey(event, screen) {
   // One that has ended takes no keys: Tab goes on to what restarts it.
   if (event.key === "Tab" && !screen.line) return false;
-  if (event.type !== "keydown" || !event.ctrlKey) return true;
+  if (event.type !== "keydown" || !(event.ctrlKey || event.metaKey)) return true;
   if (event.key === "F6") {
     event.preventDefault();
     tabOf(current)?.focus();
@@ -188,7 +187,6 @@ function drop(id) {
   open.delete(id);
 }
 
-/** Do something with the server and draw the list anew; what goes wrong is said. */
 async function attempt(work) {
   try {
     await work();

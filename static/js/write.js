@@ -72,6 +72,7 @@ document.addEventListener("htmx:after:request", (event) => {
   grow(field);
   if (!sourceElement.closest("[data-session]")) sessionStorage.early = "";
   else if (sourceElement.contains(document.activeElement) || document.activeElement === document.body) place();
+  document.querySelector("[data-jump]:not([hidden])")?.click();
   sourceElement.querySelector("[data-ulid]").value = ulid();
   announce(_("Message sent."));
 });

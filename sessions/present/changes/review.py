@@ -77,6 +77,8 @@ class ChangedFile:
     stamp: str = ""
     revert: Revert | None = None
     undo: Undo | None = None
+    # All of it, and not only lines: nothing more of it can go back.
+    is_reverted: bool = False
     viewed: bool = False
     # Written by a program: folded until somebody wants it.
     is_generated: bool = False
@@ -140,6 +142,8 @@ class Changes:
     files: list[ChangedFile] = field(default_factory=list)
     tree: TreeRows = field(default_factory=TreeRows)
     stretch: Stretch | None = None
+    # Where the edits of people are, beside those of the agent.
+    uncommitted_url: str = ""
     empty: str = ""
     error: str = ""
     notes: list[str] = field(default_factory=list)
@@ -190,6 +194,11 @@ def build_changes(
             "tree": build_tree(shown, place, asked),
             "stretch": _stretch(shown, start, blank.base_url, asked),
             "empty": _empty(found, asked),
+            "uncommitted_url": (
+                ""
+                if asked.turn or asked.source is not Source.SESSION
+                else _address(blank.base_url, Asked(source=Source.UNCOMMITTED))
+            ),
             "notes": [*found.notes, *_left_out(found)],
             "undos": without(build_undos(session, place), page),
         }
@@ -296,6 +305,7 @@ def _files(
             file,
             revert=build_revert(entry, place, asked),
             undo=undos.get(entry.path),
+            is_reverted=entry.path in undos and not asked.git_mode,
             viewed=person.has_viewed(entry),
             # What is drawn follows the person's taste and comments, too.
             stamp=f"{entry.stamp}{'s' * split}{'w' * (not options.spaces)}{_written(own)}",

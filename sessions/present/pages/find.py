@@ -190,7 +190,8 @@ def _settings(access: TeamAccess, text: str) -> list[FindEntry]:
 
 
 def _entry(page: Target) -> FindEntry:
-    return FindEntry(page.label, page.url, f"/{page.names[0]}" if page.names else "", key=page.key)
+    detail = " · ".join([*filter(None, [page.whose]), *(f"/{name}" for name in page.names[:1])])
+    return FindEntry(page.label, page.url, detail, key=page.key)
 
 
 def _sessions(access: TeamAccess, text: str) -> list[FindEntry]:

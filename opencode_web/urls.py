@@ -9,6 +9,7 @@ from opencode_web import installable, views
 from opencode_web.metrics import metrics
 from opencode_web.personal_data import personal_data, personal_data_file
 from opencode_web.readiness import ready
+from opencode_web.transfer import views as transfer
 from providers.urls import instance_urlpatterns as models_of_instance
 from providers.urls import own_urlpatterns as models_of_people
 from providers.urls import team_urlpatterns as models_of_teams
@@ -26,6 +27,12 @@ _site: list[URLPattern | URLResolver] = [
     path("global/ready", ready, name="ready"),
     path("docs", include("opencode_web.docs.urls")),
     path("ops/", include("opencode_web.ops.urls")),
+    path("t/<slug:team>/settings/export", transfer.export, name="team_export"),
+    path(
+        "t/<slug:team>/settings/export/<str:export>",
+        transfer.export_download,
+        name="team_export_download",
+    ),
     path("me/data", personal_data, name="me_data"),
     path("me/data.json", personal_data_file, name="me_data_file"),
     path("scim/v2", include("opencode_web.scim.urls")),

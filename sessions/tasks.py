@@ -11,6 +11,7 @@ from sessions.actions.deliveries import prune_deliveries
 from sessions.actions.drafts import prune_drafts
 from sessions.actions.previews import forget_idle_previews
 from sessions.actions.project_files import forgotten_projects
+from sessions.actions.retention import apply_retention
 from sessions.actions.schedule_runs import run_due, settle_runs
 from sessions.browse.ask import start_serving
 from sessions.checkouts import jobs
@@ -18,6 +19,7 @@ from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.project_folders import remove_managed
 from sessions.jobs import audit_stream, clones, sweep, webhooks
+from sessions.jobs.erasure import erase_files, run_erasure
 from sessions.jobs.samples import take_sample
 from sessions.jobs.snapshot_pruning import prune_snapshots
 from sessions.runner import run_session
@@ -26,6 +28,7 @@ from sessions.runner.log.lease import runnable_sessions
 from sessions.terminals.host import start_terminal
 from sessions.terminals.life import settle_terminals
 from sessions.wake import wake_again, wake_checkout, wake_clone, wake_prune, wake_sweep
+from teams.actions.erasure import waiting_erasures
 
 
 @shared_task(name="sessions.run")
@@ -115,6 +118,31 @@ def sweep_hosts() -> None:
     """Have every host sweep its own files."""
     for host in sweep.hosts_with_files():
         wake_sweep(host)
+
+
+@shared_task(name="sessions.apply_retention")
+def expire() -> None:
+    """Remove sessions and audit entries that are older than their teams keep."""
+    apply_retention()
+
+
+@shared_task(name="sessions.run_erasure")
+def erase(erasure_id: str) -> None:
+    """Erase a person, a project or a team for good."""
+    run_erasure(erasure_id)
+
+
+@shared_task(name="sessions.erase_files")
+def erase_files_here(project_id: str, session_ids: list[str]) -> None:
+    """Remove the files on this host of what another one erases."""
+    erase_files(project_id, session_ids)
+
+
+@shared_task(name="sessions.wake_erasures")
+def wake_erasures() -> None:
+    """Go on with erasures whose message or worker was lost."""
+    for erasure_id in waiting_erasures():
+        run_erasure(erasure_id)
 
 
 @shared_task(name="sessions.prune_snapshots")

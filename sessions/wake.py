@@ -98,6 +98,23 @@ def wake_removal(project: Project) -> None:
     transaction.on_commit(partial(send, queue=queue_for(project)))
 
 
+def wake_erasure(erasure_id: str, project: Project | None = None) -> None:
+    """Have something erased where the project's files are, after the commit."""
+    queue = queue_for(project) if project else local_queue()
+    transaction.on_commit(partial(_send, "sessions.run_erasure", erasure_id, queue=queue))
+
+
+def wake_export(export_id: str, project: Project | None = None) -> None:
+    """Have a team exported where the project's files are, after the commit."""
+    queue = queue_for(project) if project else local_queue()
+    transaction.on_commit(partial(_send, "opencode_web.export_team", export_id, queue=queue))
+
+
+def wake_file_erasure(project: Project, session_ids: list[str]) -> None:
+    """Have the project's host remove the files of sessions that are erased; without any, all."""
+    _send("sessions.erase_files", project.pk, session_ids, queue=queue_for(project))
+
+
 def wake_sweep(host: str) -> None:
     """Have a host remove the files of what is gone."""
     _send("sessions.sweep_files", queue=f"sessions.{host}")

@@ -95,6 +95,7 @@ class AuditAction(StrEnum):
     SESSION_CREATED = "session.created"
     SESSION_RENAMED = "session.renamed"
     SESSION_DELETED = "session.deleted"
+    SESSION_EXPIRED = "session.expired"
     SESSION_ARCHIVED = "session.archived"
     SESSION_EXPORTED = "session.exported"
     SESSION_RULES_CHANGED = "session.rules_changed"
@@ -164,6 +165,13 @@ class AuditAction(StrEnum):
     ACCESS_DENIED = "access.denied"
     AUDIT_PRUNED = "audit.pruned"
     AUDIT_EXPORTED = "audit.exported"
+    RETENTION_CHANGED = "retention.changed"
+    HOLD_SET = "hold.set"
+    HOLD_RELEASED = "hold.released"
+    ERASURE_REQUESTED = "erasure.requested"
+    ERASURE_DONE = "erasure.done"
+    TEAM_EXPORTED = "team.exported"
+    TEAM_IMPORTED = "team.imported"
     CATALOG_REFRESHED = "catalog.refreshed"
     CATALOG_REFUSED = "catalog.refused"
     ADDRESS_ALLOWED = "address.allowed"
@@ -219,6 +227,21 @@ _OF_SETTINGS = frozenset(
 
 # By these names an entry has addresses of people, and of their browsers.
 _PERSONAL = frozenset({"user", "email", "from", "to", "address", "user_agent", "account"})
+# What is about a project, and the names by which such an entry has words of people, models and
+# repositories. They can be erased with the project, as addresses can with the person.
+_OF_PROJECTS = frozenset(
+    {
+        *("project", "session", "file", "checkout", "schedule", "secret", "patch", "publishing"),
+        *("rule", "permission", "repository", "prompt", "terminal", "pull", "hold", "operator"),
+        "emergency",
+    }
+)
+_WORDED = frozenset(
+    {
+        *("name", "title", "file", "files", "path", "directory", "folder", "git_url", "url"),
+        *("branch", "into", "pattern", "patterns", "always", "reason", "before", "after"),
+    }
+)
 
 
 MAX_REASON = 300
@@ -259,7 +282,9 @@ def record(
     origin = _origin_for(actor)
     told = data or {}
     # What is said of an account is all about its person.
-    personal = {key for key in told if key in _PERSONAL or action.startswith("user.")}
+    kind = action.partition(".")[0]
+    worded = _WORDED if kind in _OF_PROJECTS else frozenset[str]()
+    personal = {key for key in told if kind == "user" or key in _PERSONAL | worded}
     entry = AuditEntry(
         action=action.value,
         actor=actor,

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from teams.audit_texts import SENTENCES, field_label, said_value
-from teams.models import AuditEntry, Membership, Role, Team
+from teams.models import AuditEntry, Membership, Role, Team, User
 
 Details = list[tuple[str, str]]
 
@@ -52,18 +52,23 @@ _PAGES = {
 class Known:
     """The rows of a team that entries tell of and that are still there.
 
-    `names`: kind and id -> name, "" for what has none. `members`: e-mail -> number.
+    `names`: kind and id -> name, "" for what has none. `members`: e-mail -> number. `actors`:
+    account -> e-mail, of those whose entries were erased with something else.
     """
 
     team: Team
     names: dict[tuple[str, str], str]
     members: dict[str, int]
+    actors: dict[int, str]
 
 
 def load_known(team: Team, entries: Iterable[AuditEntry]) -> Known:
     """One query for each kind of row."""
     wanted: dict[str, set[str]] = defaultdict(set)
+    unnamed: set[int] = set()
     for entry in entries:
+        if entry.actor_id is not None and not entry.actor_email:
+            unnamed.add(entry.actor_id)
         wanted[entry.target_type].add(entry.target_id)
         for kind in _NAMED:
             wanted[kind].add(str(entry.told.get(kind, "")))
@@ -76,7 +81,12 @@ def load_known(team: Team, entries: Iterable[AuditEntry]) -> Known:
         for pk, name in _names_of(models[kind], ids - {""}, team)
     }
     members = Membership.objects.filter(team=team).values_list("user__email", "pk")
-    return Known(team, names, dict(members))
+    return Known(team, names, dict(members), _emails_of(unnamed))
+
+
+def _emails_of(ids: set[int]) -> dict[int, str]:
+    rows = User.objects.filter(pk__in=ids) if ids else User.objects.none()
+    return dict(rows.values_list("pk", "email"))
 
 
 def _names_of(model: type[Model], ids: set[str], team: Team) -> Iterable[tuple[object, str]]:
@@ -150,9 +160,10 @@ def _word(name: str, values: Mapping[str, str], entry: AuditEntry, known: Known)
     if name == "it":
         page = _page_of(entry.target_type, entry.target_id, entry, known)
         return _link(name_of(entry, known), page)
-    if name == "who" and not entry.actor_email:
-        return _("The server")
-    value = entry.actor_email if name == "who" else values.get(name.replace("_", "."), "…")
+    who = entry.actor_email or known.actors.get(entry.actor_id or 0, "")
+    if name == "who" and not who:
+        return _("The server") if entry.actor_id is None else "…"
+    value = who if name == "who" else values.get(name.replace("_", "."), "…")
     if name in {"who", "user"}:
         number = known.members.get(value)
         page = _url("teams:members", team=known.team.slug) if number else ""

@@ -67,6 +67,9 @@ RIGHTS = (
     ),
     Right("programs", Role.ADMIN, _("Create service accounts and webhooks.")),
     Right("audit", Role.ADMIN, _("Read the audit log.")),
+    Right("retention", Role.ADMIN, _("Set how long data is kept.")),
     Right("team", Role.ADMIN, _("Rename the team.")),
+    Right("holds", Role.OWNER, _("Set and release legal holds.")),
+    Right("erase", Role.OWNER, _("Export the team, and erase it or its projects for good.")),
     Right("own", Role.OWNER, _("Transfer or delete the team, and set its sign-in policy.")),
 )

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
 from opencode_web.backup.encryption import Identity, Recipient, decrypting, encrypting
 from opencode_web.backup.errors import DamagedBackup
-from opencode_web.backup.manifest import Manifest, StoredFile
+from opencode_web.backup.manifest import StoredFile
 
 CHUNK_BYTES = 1 << 20
 
@@ -83,13 +83,22 @@ class Writer:
         )
 
 
+class Listing(Protocol):
+    """A manifest: of a backup, or of an archive of a team."""
+
+    @property
+    def encrypted(self) -> bool: ...
+    @property
+    def files(self) -> list[StoredFile]: ...
+
+
 @dataclass(frozen=True)
 class Reader:
     """Reads the files of a backup."""
 
     folder: Path
-    manifest: Manifest
-    identity: Identity | None
+    manifest: Listing
+    identity: Identity | None = None
 
     @contextmanager
     def file(self, name: str) -> Iterator[IO[bytes]]:
@@ -114,7 +123,7 @@ class Reader:
             raise DamagedBackup(f"{whole} is damaged ({exc}).") from exc
 
 
-def check_files(folder: Path, manifest: Manifest) -> None:
+def check_files(folder: Path, manifest: Listing) -> None:
     """Compare every file with its hash. Raises: DamagedBackup naming the first that differs."""
     for file in manifest.files:
         if file.name != Path(file.name).name:

@@ -19,7 +19,7 @@ SCRATCH_PREFIX = ".backup-"
 # what is made again (terminals end with the server).
 _OWN = frozenset({"secret_key", "setup_key", "lock", LOCK_NAME, RESTORING})
 _OWN_PREFIXES = ("secret_key.", SCRATCH_PREFIX)
-_REMADE = frozenset({"static", "terminals", "code"})
+_REMADE = frozenset({"static", "terminals", "code", "exports"})
 # Where agents and people put links. Elsewhere in the data folder nothing of ours is one.
 _WITH_LINKS = ("sessions/", "checkouts/", "rescued/")
 

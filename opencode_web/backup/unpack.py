@@ -55,6 +55,9 @@ def _checked(info: tarfile.TarInfo, root: Root, folders: dict[str, tarfile.TarIn
         raise DamagedBackup(f"The archive of {root.name} has {name!r}, which no backup has.")
     if not (info.isdir() or info.isreg() or (info.issym() and root.allows_link(path))):
         raise DamagedBackup(f"The archive of {root.name} has an unexpected link: {info.name!r}.")
+    # Nothing of ours is written so, and a few bytes could fill the disk.
+    if info.issparse():
+        raise DamagedBackup(f"The archive of {root.name} has a sparse file: {info.name!r}.")
     return path
 
 

@@ -23,10 +23,12 @@ from sessions.git.process import BRANCH, allowed_protocols, commit_all, init_rep
 from sessions.git.project_folders import made_or_nothing, managed_directory, resolve_brought_folder
 from sessions.git.url import parse_git_url
 from sessions.models import Project, State, TokenDefault
+from sessions.retention.holds import holds_in_project
 from sessions.wake import wake_clone, wake_removal
 from teams.access import TeamAccess, is_operator, require_role
 from teams.audit import AuditAction, record
 from teams.models import Budget, Role
+from teams.retention.holds import refuse_held
 
 MAX_NAME_CHARS = 120
 WAITING = "Waiting for a worker"
@@ -167,10 +169,11 @@ def delete_project(access: ProjectAccess) -> None:
 
     A folder that the team brought stays as it is. Unmerged work in worktrees of sessions is
     rescued: there, else in a repository below the data folder's `rescued`.
-    Raises: Conflict while a session runs; Forbidden below admin.
+    Raises: Conflict while a session runs; Held under a legal hold; Forbidden below admin.
     """
     require_role(access.team, Role.ADMIN)
     project = Project.objects.select_for_update().get(pk=access.project.pk)
+    refuse_held(holds_in_project(project))
     if project.sessions.filter(state=State.BUSY).exists():
         raise Conflict(_("A session of this project is running. Stop it first."))
     data: JsonObject = {"name": project.name, "directory": project.directory}

@@ -12,10 +12,12 @@ from sessions.access import ProjectAccess
 from sessions.actions.checkouts import in_use
 from sessions.checkouts.names import is_branch_name
 from sessions.models import Checkout
+from sessions.retention.holds import holds_in_project
 from sessions.wake import wake_checkout
 from teams.access import require_role
 from teams.audit import AuditAction, record
 from teams.models import Role
+from teams.retention.holds import refuse_held
 
 
 def rescued_work(access: ProjectAccess) -> list[Checkout]:
@@ -37,8 +39,13 @@ def request_branch(access: ProjectAccess, checkout_id: str, *, name: str) -> Che
 
 
 def request_discard(access: ProjectAccess, checkout_id: str) -> Checkout:
-    """Delete rescued work permanently. Raises: Forbidden below admin; as `_request`."""
+    """Delete rescued work permanently.
+
+    Raises: Forbidden below admin; Held while anything in the project is under a legal hold; as
+    `_request`.
+    """
     require_role(access.team, Role.ADMIN)
+    refuse_held(holds_in_project(access.project))
     return _request(access, checkout_id, Checkout.Job.DISCARD, {})
 
 

@@ -79,7 +79,7 @@ def _rule_of(entry: AuditEntry, team: Team) -> SavedRule:
     project = session = None
     if entry.target_type == "project":
         project = Project.objects.filter(pk=entry.target_id, team=team).first()
-        session_id = text_of(entry.data, "session")
+        session_id = text_of(entry.told, "session")
         session = Session.objects.filter(pk=session_id, project=project).first()
         if project is None or (session_id and session is None):
             raise _too_late()
@@ -87,9 +87,9 @@ def _rule_of(entry: AuditEntry, team: Team) -> SavedRule:
         team=None if project else team,
         project=project,
         session=session,
-        permission=text_of(entry.data, "permission"),
-        pattern=text_of(entry.data, "pattern"),
-        created_by=User.objects.filter(pk=number_of(entry.data, "author") or 0).first(),
+        permission=text_of(entry.told, "permission"),
+        pattern=text_of(entry.told, "pattern"),
+        created_by=User.objects.filter(pk=number_of(entry.told, "author") or 0).first(),
         created_at=timezone.now(),
     )
 

@@ -17,10 +17,12 @@ from sessions.actions.shares import share_session
 from sessions.events.live import publish_deleted
 from sessions.events.store import append, lock_below, lock_session, start_log
 from sessions.events.types import SessionCreated, SessionUpdated
-from sessions.models import Project, Session, State
+from sessions.models import Checkout, Project, Session, State
+from sessions.retention.holds import holds_on_session
 from sessions.shares.policy import share_mode
 from sessions.wake import wake
 from teams.audit import AuditAction, record
+from teams.retention.holds import refuse_held
 
 MAX_TITLE_CHARS = 300
 MAX_PATH_CHARS = 1_000
@@ -213,10 +215,10 @@ def _lock_tree(session: Session) -> list[Session]:
 def delete_session(access: SessionAccess) -> None:
     """Remove the session and its sub-agents' with their whole logs, for good.
 
-    Raises: Conflict while one of them is busy.
+    Raises: Conflict while one of them is busy; Held under a legal hold.
     """
     session = lock_session(access.session.pk)
-    tree = _lock_tree(session)
+    refuse_held(holds_on_session(session, access.team.team))
     record(
         AuditAction.SESSION_DELETED,
         actor=access.principal.user,
@@ -224,8 +226,21 @@ def delete_session(access: SessionAccess) -> None:
         target=session,
         data={"title": session.title},
     )
+    remove_tree(session)
+
+
+def remove_tree(session: Session, *, rescues: bool = True) -> None:
+    """Remove a locked session with all below it. Whoever calls it has made sure that it may go.
+
+    What was not merged of its worktree is rescued, or not.
+    Raises: Conflict while one of them is busy, and while others work in its worktree.
+    """
+    tree = _lock_tree(session)
     transaction.on_commit(lambda: publish_deleted(session))
-    give_up(session)
+    if rescues:
+        give_up(session)
+    else:
+        Checkout.objects.filter(pk=session.pk).delete()
     _lock_against_references(tree)
     Session.objects.get(pk=session.pk).delete()
     if session.parent_id is not None:

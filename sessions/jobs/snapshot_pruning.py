@@ -2,8 +2,9 @@
 
 A snapshot is a tree that nothing in its repository refers to: the rows of the sessions do. So
 before anything is removed, every tree that a kept session names gets a ref of its own. A session is
-kept while it was used within `SNAPSHOT_DAYS`, is at work, or has something put back that can be
-undone. Of one that was not, messages still roll back; its files stay as they are, and it is said.
+kept while it was used within `SNAPSHOT_DAYS`, is at work, is under a legal hold, or has something
+put back that can be undone. Of one that was not, messages still roll back; its files stay as they
+are, and it is said.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from opencode_web.lib.json import JsonValue
 from sessions.git.box import Box, BoxedGitError, git_environment
 from sessions.git.snapshots import INDEX_PREFIX
 from sessions.models import Part, Session, State
+from sessions.retention.holds import held_among
 
 logger = logging.getLogger(__name__)
 
@@ -135,6 +137,7 @@ def live_trees(files_id: str) -> set[str]:
     own = Q(project=files_id) | Q(pk=files_id) | Q(root=files_id)
     used = Q(updated_at__gte=since) | ~Q(state=State.IDLE)
     used |= ~Q(revert={}) | ~Q(file_reverts=[])
+    used |= Q(pk__in=held_among(Session.objects.filter(own)))
     sessions = Session.objects.filter(own & used)
     rows = Part.objects.filter(
         session__in=sessions, type__in=("step-start", "snapshot", "step-finish")

@@ -26,13 +26,13 @@ from sessions.git.places import checkouts_root
 from sessions.git.project_folders import managed_root
 from sessions.git.snapshots import INDEX_PREFIX
 from sessions.models import Checkout, Project, Session, Terminal
+from sessions.retention.due import old_outputs, output_rules
+from teams.retention.days import all_days_in_force
 
 logger = logging.getLogger(__name__)
 
 # Files are made before the transaction with their row has ended, and may outlive it for a moment.
 MIN_AGE_S = 3600.0
-# Source: OpenCode 1.18.
-OUTPUT_AGE_S = 7 * 24 * 3600.0
 _BATCH = 500
 
 
@@ -83,9 +83,14 @@ def _expire_outputs(folder: Path) -> int:
 
     Not by the age of the database: what is kept for days only is nobody's loss.
     """
-    old = _Span(-math.inf, time.time() - OUTPUT_AGE_S)
-    outputs = (path for session in _folders(folder) for path in _entries(session, old))
-    return sum(_remove(path) for path in outputs if path.name.startswith("tool_"))
+    folders = {path.name: path for path in _folders(folder)}
+    rules = output_rules(folders, all_days_in_force())
+    now = time.time()
+    return sum(
+        remove_path(path)
+        for session_id, days in rules.items()
+        for path, _ in old_outputs(folders[session_id], now - days * 86_400)
+    )
 
 
 def hosts_with_files() -> list[str]:
@@ -154,7 +159,7 @@ def _sweep(
     kept = {
         found for start in range(0, len(ids), _BATCH) for found in existing(ids[start:][:_BATCH])
     }
-    return sum(_remove(path) for path, owner in owners.items() if owner not in kept)
+    return sum(remove_path(path) for path, owner in owners.items() if owner not in kept)
 
 
 def _entries(folder: Path, span: _Span) -> list[Path]:
@@ -177,7 +182,7 @@ def _folders(folder: Path) -> list[Path]:
         return []
 
 
-def _remove(path: Path) -> bool:
+def remove_path(path: Path) -> bool:
     """Returns: whether it is gone. What cannot be removed is tried again in an hour."""
     try:
         if path.is_symlink() or not path.is_dir():

@@ -16,6 +16,7 @@ from teams.audit import AuditAction, record
 from teams.models import Budget, Membership, OwnAccounts, Role, Team, TeamCreation, User
 from teams.models.team import SLUG_PATTERN
 from teams.policy import instance_policy, team_creation
+from teams.retention.holds import holds_in_team, refuse_held
 
 
 @transaction.atomic
@@ -109,10 +110,12 @@ def delete_team(team: Team, *, actor: User, confirm: str, ip: str | None = None)
     """Remove a team with its memberships, invitations, tokens and all that other apps hang on it.
 
     `confirm` must be the slug, typed by the person. The audit entries stay.
-    Raises: Invalid when it is something else.
+    Raises: Invalid when it is something else; Held under a legal hold.
     """
     if confirm.strip() != team.slug:
         raise Invalid(_("Type %(slug)s to delete this team.") % {"slug": team.slug})
+    team = Team.objects.select_for_update().get(pk=team.pk)
+    refuse_held(holds_in_team(team))
     data: JsonObject = {"name": team.name, "slug": team.slug}
     record(AuditAction.TEAM_DELETED, actor=actor, team=team, target=team, data=data, ip=ip)
     announce_access(team.pk)

@@ -14,8 +14,8 @@ from teams.commands.command import Command, Group
 from teams.models import Role, User
 
 # Who a page is for. `work`: who sees sessions and projects; `creator`: who may create teams.
-Need = Literal["everybody", "work", "member", "admin", "operator", "creator"]
-_ROLES = {"work": Role.VIEWER, "member": Role.MEMBER, "admin": Role.ADMIN}
+Need = Literal["everybody", "work", "member", "admin", "owner", "operator", "creator"]
+_ROLES = {"work": Role.VIEWER, "member": Role.MEMBER, "admin": Role.ADMIN, "owner": Role.OWNER}
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,13 @@ _TEAM = (
          icon="send", need="admin", words="events", below="sessions:webhook"),
     Page("audit", Group.DATA, gettext_lazy("Audit"), view="teams:audit", icon="scroll-text",
          need="admin", words="trail log"),
+    Page("retention", Group.DATA, gettext_lazy("Retention"), view="sessions:retention",
+         icon="clock", need="admin", words="legal hold days keep delete old",
+         below="sessions:hold"),
+    Page("team-export", Group.DATA, gettext_lazy("Export"), view="team_export", icon="copy",
+         need="owner", words="archive move server backup download"),
+    Page("erase", Group.DATA, gettext_lazy("Erase"), view="sessions:erase", icon="trash-2",
+         need="owner", words="delete remove for good gdpr forget"),
     Page("advanced", Group.DATA, gettext_lazy("Advanced"), view="sessions:team_config",
          icon="settings", need="work", words="config opencode.json commands agents"),
 )
@@ -236,6 +243,10 @@ _OPERATIONS = (
     Page("ops-identity", Group.OPERATIONS, gettext_lazy("Identity"), view="ops:identity",
          icon="key-round", need="operator", words="sso saml oidc mfa password reset",
          below="ops:provider"),
+    Page("ops-retention", Group.OPERATIONS, gettext_lazy("Retention"), view="ops:retention",
+         icon="clock", need="operator", words="legal hold days keep", below="ops:hold"),
+    Page("ops-erasures", Group.OPERATIONS, gettext_lazy("Erasure"), view="ops:erasures",
+         icon="trash-2", need="operator", words="delete person team for good gdpr forget"),
     Page("ops-directory", Group.OPERATIONS, gettext_lazy("Directory (SCIM)"),
          view="ops:directory", icon="refresh-cw", need="operator",
          words="scim provisioning okta entra groups tokens"),

@@ -7,8 +7,11 @@ from teams.models.announcement import Announcement
 from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, SignedHead
 from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
 from teams.models.directory import DirectoryAccount, DirectoryGroup, DirectoryToken
+from teams.models.erasure import Erasure
+from teams.models.export import TeamExport
 from teams.models.failed_attempt import FailedAttempt
 from teams.models.former_key import FormerKey
+from teams.models.hold import LegalHold
 from teams.models.idempotency import IdempotencyKey
 from teams.models.identity import (
     DOMAIN_CLAIM,
@@ -22,6 +25,7 @@ from teams.models.identity import (
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
 from teams.models.period import Period
+from teams.models.retention import RetentionLimit, RetentionPolicy
 from teams.models.team import OwnAccounts, Team
 from teams.models.token import ApiToken, Scope
 from teams.models.usage import Basis, Spend, UsageEntry
@@ -46,18 +50,22 @@ __all__ = [
     "DirectoryAccount",
     "DirectoryGroup",
     "DirectoryToken",
+    "Erasure",
     "FailedAttempt",
     "FormerKey",
     "IdempotencyKey",
     "IdentityProvider",
     "IdentityRule",
     "Invite",
+    "LegalHold",
     "ManagedMembership",
     "Membership",
     "OwnAccounts",
     "Period",
     "Reservation",
     "ResetLink",
+    "RetentionLimit",
+    "RetentionPolicy",
     "Role",
     "Scope",
     "SignIn",
@@ -66,6 +74,7 @@ __all__ = [
     "Spend",
     "Team",
     "TeamCreation",
+    "TeamExport",
     "TextSize",
     "Theme",
     "UsageEntry",

@@ -27,6 +27,13 @@ class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
     def delete(self) -> NoReturn:
         raise AppendOnly("audit entries are never removed")
 
+    def erase(self, pseudonym: str = "") -> int:
+        """Take away what can be replaced, and the salt that would tell what it was.
+
+        Returns: how many entries. The chain still verifies.
+        """
+        return super().update(actor_email=pseudonym, names={}, ip=None, client="", salt="")
+
 
 class ActorKind(models.TextChoices):
     """What has acted. Of operators: as such, outside the teams or in spite of them."""
@@ -67,7 +74,8 @@ class AuditEntry(models.Model):
     target_type = models.CharField(max_length=40, blank=True)
     target_id = models.CharField(max_length=80, blank=True)
     data: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict)
-    # Addresses of people in what happened, by the names that sentences have for them.
+    # Addresses of people, names of files and the like in what happened, by the names that
+    # sentences have for them.
     names: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict)
     ip = models.GenericIPAddressField(null=True)
     client = models.CharField(max_length=200, blank=True, default="")

@@ -10,10 +10,10 @@ from sessions.models import Project
 from teams.access import access_team
 from teams.actions.services import create_service, create_service_token
 from teams.auth import authenticate_user
-from teams.models import Role, Scope, User
+from teams.models import Erasure, LegalHold, Role, Scope, User
 from tests.architecture import access_people, access_table, page_table
 from tests.architecture.access_people import API_ADMIN, make_people
-from tests.architecture.access_table import API_GOVERN, API_READ, API_WRITE, Row
+from tests.architecture.access_table import API_GOVERN, API_READ, API_WRITE, Codes, Row
 from tests.architecture.page_table import ADMIN_READ, EMPTY_GOVERN, EMPTY_WRITE, GOVERN, READ
 
 _HERE = "?directory={directory}"
@@ -25,8 +25,23 @@ _HOOK = {"url": "https://example.com/hook", "events": ["session.idle"]}
 _L = _P + "schedules/<str:schedule>"
 _PLAN = {"name": "Nightly", "prompt": "hi", "cron": "30 6 * * 1"}
 
+_SET = "t/<slug:team>/settings/"
+_OWN: Codes = (302, 403, 403, 403, 404, 302)
+_HOLD = {"scope": "person", "what": "alice@example.com", "reason": "Case 4711 of us"}
 PAGES = [
     *page_table.PAGES,
+    Row("get", _SET + "retention", ADMIN_READ),
+    Row("post", _SET + "retention", GOVERN),
+    Row("post", _SET + "holds", _OWN, _HOLD),
+    Row("post", _SET + "holds/<str:hold>/release", _OWN),
+    Row("get", _SET + "export", (200, 403, 403, 403, 404, 302)),
+    Row("post", _SET + "export", _OWN),
+    # It has expired.
+    Row("get", _SET + "export/<str:export>", (404, 403, 403, 403, 404, 302)),
+    Row("get", _SET + "erase", (200, 403, 403, 403, 404, 302)),
+    Row("post", _SET + "erase", (422, 403, 403, 403, 404, 302)),
+    # Who has asked for it was nobody of the cast.
+    Row("get", "erasures/<str:erasure>", page_table.NO_ACCOUNT),
     *access_people.PAGES,
     Row("get", _P + "schedules", READ),
     Row("post", _P + "schedules", EMPTY_WRITE),
@@ -118,4 +133,8 @@ def make_automation(owner: User, project: Project) -> dict[str, str]:
         "schedule_id": plan.pk,
         "account_id": str(service.user_id),
         "key_id": key.pk,
+        "export": "exp_none",
+        "erasure": Erasure.objects.create(kind="team", subject="team_0", state="done").pk,
+        # Of a session that is nobody's, so that nothing here is held.
+        "hold": LegalHold.objects.create(team=team.team, scope="session", session="ses_0").pk,
     }

@@ -58,10 +58,16 @@ PAGES = [
         for page in (
             *("turns/<str:session>", "workers/<str:process>", "health", "health/findings"),
             *("events", "audit", "audit.csv", "folders", "addresses", "catalog", "emergency"),
-            "backups",
+            *("backups", "retention", "erasures"),
         )
     ),
-    *(Row("post", f"ops/{page}", OPERATORS) for page in ("folders", "folders/<int:folder>")),
+    *(
+        Row("post", f"ops/{page}", OPERATORS)
+        for page in (
+            *("folders", "folders/<int:folder>", "emergency", "emergency/<int:member>/end"),
+            *("retention", "holds", "holds/<str:hold>/release", "erasures"),
+        )
+    ),
     *(Row("get", f"ops/{page}", OPERATORS) for page in _IDENTITY[:3]),
     *(Row("post", f"ops/{page}", OPERATORS) for page in _IDENTITY[1:]),
     *(
@@ -77,8 +83,6 @@ PAGES = [
     Row("post", "ops/announcements", OPERATORS),
     Row("post", "ops/announcements/<int:announcement>/end", OPERATORS),
     Row("post", "ops/addresses", OPERATORS, {"place": "localhost:11434"}),
-    Row("post", "ops/emergency", OPERATORS),
-    Row("post", "ops/emergency/<int:member>/end", OPERATORS),
     Row("post", "ops/addresses/close", OPERATORS, {"place": "localhost:11434"}),
     Row("get", "sign-in/return", (302, 302, 302, 302, 302, 302)),
     # A public link: the tests of its pages have one for the team.

@@ -49,6 +49,9 @@ STANDS_FOR = {
     "budgets": f"post {_SET}budgets(/limits.*)?",
     "usage": "get t/<slug:team>/usage.csv",
     "audit": "get audit.*",
+    "retention": f"(get|post) {_SET}retention",
+    "erase": f"(get|post) {_SET}(erase|export.*)",
+    "holds": f"post {_SET}holds.*",
     "team": "post general",
     "own": "post (transfer|delete|policy)",
 }

@@ -23,6 +23,7 @@ FULL_FOLDERS = {
     "sessions/models": "one module for each table or two",
     "sessions/stream": "one socket's work, from the bus to the frame",
     "sessions/views": "one module for each page",
+    "teams/actions": "one module for each noun that people change",
     "tools/sandbox": "one program's sandbox, read from `select` downwards",
 }
 VAGUE = {"utils", "helpers", "misc", "manager", "common"}

@@ -1,0 +1,236 @@
+"""Write a team into one archive while people go on working in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from opencode_web.backup.archive import Archive
+from opencode_web.backup.errors import BackupError
+from opencode_web.backup.files import Writer
+from opencode_web.backup.layout import WORKTREES, Root
+from opencode_web.lib.errors import Invalid
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.transfer.shapes import (
+    EVENTS,
+    FORMAT,
+    MANIFEST,
+    TEAM,
+    EventShape,
+    PersonShape,
+    ProjectShape,
+    RuleShape,
+    SkillShape,
+    TeamManifest,
+    TeamShape,
+)
+from providers.models import ProviderConfig
+from sessions.config.public import MASK, keep_masked, public_config
+from sessions.models import (
+    Event,
+    Project,
+    ProjectForge,
+    ProjectSecret,
+    SavedRule,
+    Session,
+    TeamSearch,
+    TeamSkill,
+    Webhook,
+)
+from teams.models import Membership, Team, User
+
+WHO = ("owner_id", "author_id", "by_id")
+# They name places and links of this server.
+_LEFT_OUT = ("folder", "share")
+
+
+def export_team(team: Team, target: Path, *, say: Callable[[str], None]) -> TeamShape:
+    """Write the archive, which is there as a whole or not at all. Whoever asks has recorded it.
+
+    Returns: what is in it. Raises: BackupError.
+    """
+    if os.path.lexists(target):
+        raise BackupError(f"{target} exists already: choose another name.")
+    try:
+        with tempfile.TemporaryDirectory(prefix=".export-", dir=target.parent) as scratch:
+            writer = Writer(Path(scratch), None)
+            # As of one moment: a project that is added meanwhile is in no file.
+            with transaction.atomic():
+                shape = _write(writer, team, say)
+            _pack(writer, target)
+    except OSError as exc:
+        raise BackupError(f"The archive cannot be written ({exc.strerror}): {target}") from exc
+    return shape
+
+
+def _write(writer: Writer, team: Team, say: Callable[[str], None]) -> TeamShape:
+    sessions, people = _in_order(team), set[int]()
+    say(f"Writing {len(sessions)} sessions…")
+    with writer.file(EVENTS) as file:
+        for session_id in sessions:
+            for line in _events_of(session_id, people):
+                file.write(line.model_dump_json().encode() + b"\n")
+    projects = [
+        _project(writer, number, project, say)
+        for number, project in enumerate(team.projects.order_by("pk"))
+    ]
+    shape = TeamShape(
+        name=team.name,
+        slug=team.slug,
+        config=_without_secrets(team.config),
+        own_accounts=team.own_accounts,
+        people=_people(team, people),
+        projects=projects,
+        sessions=sessions,
+        skills=[
+            SkillShape(name=one.name, description=one.description, text=one.text)
+            for one in TeamSkill.objects.filter(team=team).order_by("name")
+        ],
+        rules=_rules(team, set(sessions)),
+        again=_to_set_again(team),
+    )
+    with writer.file(TEAM) as file:
+        file.write(shape.model_dump_json().encode())
+    return shape
+
+
+def _in_order(team: Team) -> list[str]:
+    """Returns: parents before their sub-agents, which were made later."""
+    rows = Session.objects.filter(project__team=team).values_list("pk", "parent_id", "created_at")
+    parents = {pk: parent for pk, parent, _ in rows}
+
+    def depth(pk: str | None) -> int:
+        count = 0
+        while pk := parents.get(pk or ""):
+            count += 1
+        return count
+
+    return [pk for pk, _, at in sorted(rows, key=lambda row: (depth(row[0]), row[2], row[0]))]
+
+
+def _events_of(session_id: str, people: set[int]) -> Iterator[EventShape]:
+    for row in Event.objects.filter(session=session_id).order_by("seq").iterator():
+        people.update(row.data[key] for key in WHO if isinstance(row.data.get(key), int))
+        yield EventShape(
+            session=session_id,
+            seq=row.seq,
+            type=row.type,
+            version=row.schema_version,
+            data={key: value for key, value in row.data.items() if key not in _LEFT_OUT},
+            time=row.time,
+        )
+
+
+def _project(
+    writer: Writer, number: int, project: Project, say: Callable[[str], None]
+) -> ProjectShape:
+    name = ""
+    is_here = project.host == settings.HOST_NAME and project.status == Project.Status.READY
+    if is_here and Path(project.directory).is_dir():
+        say(f"Copying the files of {project.name}…")
+        name = f"project-{number}.tar"
+        with writer.file(name) as file:
+            Archive(Root(WORKTREES, Path(project.directory)), file, frozenset()).write()
+    return ProjectShape(
+        id=project.pk,
+        name=project.name,
+        source=project.source,
+        git_url=project.git_url,
+        config=_without_secrets(project.config),
+        icon=project.icon,
+        created_at=project.created_at,
+        archive=name,
+    )
+
+
+def _without_secrets(config: JsonObject) -> JsonObject:
+    masked = public_config(config)
+    try:
+        return keep_masked(masked, {})
+    except Invalid:
+        # A list with one keeps the mask in its place.
+        return masked
+
+
+def _people(team: Team, seen: set[int]) -> list[PersonShape]:
+    members = Membership.objects.filter(team=team, expires_at=None)
+    roles = dict(members.values_list("user_id", "role"))
+    rows = User.objects.filter(pk__in={*seen, *roles}).order_by("pk")
+    return [
+        PersonShape(
+            id=row.pk,
+            email=row.email,
+            name=row.display_name,
+            role=roles.get(row.pk),
+            is_service=row.service_of_id is not None,
+        )
+        for row in rows
+    ]
+
+
+def _rules(team: Team, sessions: set[str]) -> list[RuleShape]:
+    rows = SavedRule.objects.filter(team=team) | SavedRule.objects.filter(project__team=team)
+    return [
+        RuleShape(
+            project=row.project_id or "",
+            session=row.session_id or "",
+            permission=row.permission,
+            pattern=row.pattern,
+        )
+        for row in rows.order_by("pk")
+        if row.session_id is None or row.session_id in sessions
+    ]
+
+
+def _to_set_again(team: Team) -> list[str]:
+    found = [f"key of the provider {one.name}" for one in ProviderConfig.objects.filter(team=team)]
+    secrets = ProjectSecret.objects.filter(project__team=team).select_related("project")
+    found += [f"secret {one.name} of the project {one.project.name}" for one in secrets]
+    forges = ProjectForge.objects.filter(project__team=team).exclude(token="")
+    found += [f"publishing of the project {one.project.name}" for one in forges]
+    found += ["web search" for _ in TeamSearch.objects.filter(team=team)]
+    found += [f"webhook to {one.host}" for one in Webhook.objects.filter(team=team)]
+    configs = [("", team.config), *((f"{one.name}: ", one.config) for one in team.projects.all())]
+    for whose, config in configs:
+        found += [f"setting {whose}{path}" for path in _masked(public_config(config))]
+    return found
+
+
+def _masked(value: JsonValue, path: str = "") -> Iterable[str]:
+    if value == MASK:
+        yield path
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from _masked(one, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _masked(one, path)
+
+
+def _pack(writer: Writer, target: Path) -> None:
+    manifest = TeamManifest(
+        format=FORMAT,
+        id=new_id("exp"),
+        app_version=settings.VERSION,
+        taken_at=timezone.now(),
+        files=writer.files,
+    )
+    (writer.folder / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
+    draft = writer.folder / "archive"
+    with tarfile.open(draft, "x:", format=tarfile.GNU_FORMAT) as tar:
+        for name in (MANIFEST, *(file.name for file in writer.files)):
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = (writer.folder / name).stat().st_size, 0o600
+            with (writer.folder / name).open("rb") as file:
+                tar.addfile(info, file)
+    draft.chmod(0o600)
+    shutil.move(draft, target)

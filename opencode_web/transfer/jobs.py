@@ -1,0 +1,117 @@
+"""Archives that owners ask for on a page: made by a worker, kept for a day."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from opencode_web.backup.errors import BackupError
+from opencode_web.lib.errors import Conflict, NotFound, Unavailable
+from opencode_web.transfer.export import export_team
+from sessions.jobs.erase_files import export_file
+from sessions.wake import wake_export
+from teams.access import TeamAccess, require_role
+from teams.audit import AuditAction, record
+from teams.models import Role, TeamExport
+
+logger = logging.getLogger(__name__)
+
+KEPT_FOR = timedelta(hours=24)
+# Longer than the largest takes: then its worker is taken to be dead.
+_LOST_AFTER = timedelta(hours=6)
+
+
+@transaction.atomic
+def request_export(access: TeamAccess) -> TeamExport:
+    """Have an archive made. Raises: Forbidden below owner; Conflict while one is made."""
+    require_role(access, Role.OWNER)
+    try:
+        with transaction.atomic():
+            row = TeamExport.objects.create(
+                team=access.team,
+                requested_by=access.user,
+                total=1 + access.team.projects.count(),
+                expires_at=timezone.now() + KEPT_FOR,
+            )
+    except IntegrityError as exc:
+        raise Conflict(_("An export is being made already.")) from exc
+    record(AuditAction.TEAM_EXPORTED, actor=access.user, team=access.team, target=row)
+    wake_export(row.pk, access.team.projects.order_by("pk").first())
+    return row
+
+
+def access_export(access: TeamAccess, export_id: str) -> tuple[TeamExport, Path]:
+    """Returns: an archive that can be downloaded, and records that it is.
+
+    Raises: Forbidden below owner; NotFound for another team's, and for one that has expired;
+    Unavailable where another host has the file.
+    """
+    require_role(access, Role.OWNER)
+    row = TeamExport.objects.filter(team=access.team, pk=export_id).first()
+    if row is None or not row.is_ready():
+        raise NotFound("Export", export_id)
+    path = export_file(row.pk)
+    if not path.is_file():
+        told = _("The file is on the host %(host)s, whose data folder this host does not share.")
+        raise Unavailable(told % {"host": row.host})
+    record(
+        AuditAction.TEAM_EXPORTED,
+        actor=access.user,
+        team=access.team,
+        target=row,
+        data={"key": "downloaded"},
+    )
+    return row, path
+
+
+def run_export(export_id: str) -> None:
+    """Make an archive, unless another worker does it."""
+    mine = TeamExport.objects.filter(pk=export_id, state=TeamExport.State.WAITING)
+    if not mine.update(state=TeamExport.State.RUNNING, host=settings.HOST_NAME):
+        return
+    row = TeamExport.objects.select_related("team").get(pk=export_id)
+    path = export_file(row.pk)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def tick(_line: str) -> None:
+        row.done += 1
+        TeamExport.objects.filter(pk=row.pk).update(done=row.done - 1)
+
+    try:
+        row.again = export_team(row.team, path, say=tick).again
+        row.size_bytes, row.state = path.stat().st_size, TeamExport.State.DONE
+    except BackupError as exc:
+        logger.warning("export.failed id=%s problem=%s", row.pk, exc)
+        row.problem, row.state = str(exc)[:500], TeamExport.State.FAILED
+    row.done, row.expires_at = row.total, timezone.now() + KEPT_FOR
+    # Not inserted again where the team was deleted meanwhile: then the file goes, too.
+    names = ("state", "problem", "again", "size_bytes", "done", "expires_at")
+    values = {name: getattr(row, name) for name in names}
+    if not TeamExport.objects.filter(pk=row.pk).update(**values):
+        path.unlink(missing_ok=True)
+
+
+def go_on_with_exports() -> None:
+    """Begin what nobody has taken, give up what a dead worker left, and remove what is over."""
+    now = timezone.now()
+    lost = TeamExport.objects.filter(
+        state=TeamExport.State.RUNNING, created_at__lt=now - _LOST_AFTER
+    )
+    lost.update(state=TeamExport.State.FAILED, problem="The worker that made it has ended.")
+    over = Q(expires_at__lte=now) & ~Q(state__in=(TeamExport.State.RUNNING, "waiting"))
+    TeamExport.objects.filter(over).delete()
+    folder = export_file("x").parent
+    files = {path.stem: path for path in folder.glob("*.tar")} if folder.is_dir() else {}
+    kept = set(TeamExport.objects.filter(pk__in=files).values_list("pk", flat=True))
+    for export_id, path in files.items():
+        if export_id not in kept:
+            path.unlink(missing_ok=True)
+    for export_id in TeamExport.objects.filter(state="waiting").values_list("pk", flat=True):
+        run_export(export_id)

@@ -1,0 +1,193 @@
+"""Make a team of an archive: all of it, or nothing."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from opencode_web.backup.errors import BackupError, DamagedBackup
+from opencode_web.backup.files import Reader
+from opencode_web.backup.layout import WORKTREES, Root
+from opencode_web.backup.unpack import unpack
+from opencode_web.lib.errors import AppError
+from opencode_web.transfer.events import Checked, write_events
+from opencode_web.transfer.shapes import PersonShape, ProjectShape, TeamShape
+from opencode_web.transfer.unpack import content_of, open_archive, read_events, read_team
+from sessions.git.process import allowed_protocols
+from sessions.git.project_folders import managed_directory, managed_home, managed_root
+from sessions.git.url import parse_git_url
+from sessions.models import Project, SavedRule, TeamSkill
+from teams.actions.members import add_member
+from teams.actions.teams import create_team, free_slug
+from teams.audit import AuditAction, record
+from teams.models import Role, Team, User
+
+_NO_FILES = "Its files were not in the archive. Clone it again, or delete it."
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A team that was made. `unknown`: how many people have no account here."""
+
+    team: Team
+    events: int
+    unknown: int
+    shape: TeamShape
+
+
+def import_team(path: Path, *, owner: User, slug: str = "", say: Callable[[str], None]) -> Imported:
+    """Make a team that `owner` owns. Members are found by their addresses.
+
+    Raises: BackupError for an archive that cannot be imported here; DamagedBackup for one that is
+    not what was written.
+    """
+    managed_root().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".import-", dir=managed_root()) as scratch:
+        say("Checking the archive…")
+        reader = open_archive(path, Path(scratch))
+        shape = read_team(reader)
+        _check(reader, shape)
+        made: list[Path] = []
+        try:
+            with transaction.atomic():
+                return _make(reader, shape, owner, slug, made, say)
+        except DatabaseError as exc:
+            _remove(made)
+            raise DamagedBackup("The archive contradicts itself, or this server.") from exc
+        except AppError as exc:
+            _remove(made)
+            raise BackupError(exc.message) from exc
+        except BaseException:
+            _remove(made)
+            raise
+
+
+def _check(reader: Reader, shape: TeamShape) -> None:
+    ids = [project.id for project in shape.projects]
+    if len(set(ids)) != len(ids) or not all(one.startswith("prj_") for one in ids):
+        raise DamagedBackup("The archive has a project with a bad ID.")
+    if Project.objects.filter(pk__in=ids).exists() or any(
+        managed_home(one).exists() for one in ids
+    ):
+        raise BackupError(
+            "Projects of the archive are on this server already. Erase the team first if it was "
+            "imported before."
+        )
+    checked = Checked(shape.sessions, set(ids))
+    for line in read_events(reader):
+        checked.take(line)
+    checked.finish()
+
+
+def _make(
+    reader: Reader,
+    shape: TeamShape,
+    owner: User,
+    slug: str,
+    made: list[Path],
+    say: Callable[[str], None],
+) -> Imported:
+    slug = slug or (free_slug(shape.slug) if shape.slug else "")
+    team = create_team(owner, name=shape.name, slug=slug, as_operator=True)
+    team.config, team.own_accounts = shape.config, shape.own_accounts
+    team.save(update_fields=["config", "own_accounts"])
+    people, unknown = _people(team, owner, shape.people)
+    projects = {}
+    for project in shape.projects:
+        say(f"Unpacking {project.name}…")
+        projects[project.id] = _project(reader, team, owner, project, made)
+    say(f"Writing {len(shape.sessions)} sessions…")
+    count = write_events(read_events(reader), projects, people)
+    now = timezone.now()
+    for skill in shape.skills:
+        TeamSkill.objects.create(team=team, updated_at=now, **skill.model_dump())
+    known = set(shape.sessions)
+    for rule in shape.rules:
+        if rule.project not in {"", *projects} or rule.session not in {"", *known}:
+            raise DamagedBackup("The archive has a rule of what is not in it.")
+        SavedRule.objects.create(
+            team=None if rule.project else team,
+            project=projects.get(rule.project),
+            session_id=rule.session or None,
+            permission=rule.permission,
+            pattern=rule.pattern,
+            created_at=now,
+        )
+    data = {"sessions": len(shape.sessions), "events": count, "projects": len(projects)}
+    record(AuditAction.TEAM_IMPORTED, actor=owner, team=team, target=team, data={**data})
+    return Imported(team, count, unknown, shape)
+
+
+def _people(team: Team, owner: User, people: list[PersonShape]) -> tuple[dict[int, int], int]:
+    """Returns: accounts by the numbers of the archive, and how many were made for nobody."""
+    found, unknown = dict[int, int](), 0
+    for person in people:
+        known = None
+        if not person.is_service:
+            known = User.objects.filter(email__iexact=person.email, service_of=None).first()
+        if known is None:
+            found[person.id] = _pseudonym(person).pk
+            unknown += 1
+            continue
+        found[person.id] = known.pk
+        if person.role is not None and known.pk != owner.pk and known.is_active:
+            role = Role.ADMIN if person.role == Role.OWNER else person.role
+            add_member(team, user=known, role=role, actor=owner)
+    return found, unknown
+
+
+def _pseudonym(person: PersonShape) -> User:
+    """An account that nobody can sign in to. Its name tells who said what."""
+    user = User(
+        email=f"person-{secrets.token_hex(6)}@imported.invalid",
+        name=person.name,
+        is_active=False,
+    )
+    user.set_unusable_password()
+    user.save()
+    return user
+
+
+def _project(
+    reader: Reader, team: Team, owner: User, shape: ProjectShape, made: list[Path]
+) -> Project:
+    directory = managed_directory(shape.id, shape.name)
+    if shape.archive:
+        home = managed_home(shape.id)
+        made.append(home)
+        directory.mkdir(mode=0o700, parents=True)
+        with reader.file(shape.archive) as content:
+            source = content_of(reader, content, shape.archive)
+            unpack(source, Root(WORKTREES, directory), directory)
+    is_git = shape.source == Project.Source.GIT
+    return Project.objects.create(
+        id=shape.id,
+        team=team,
+        name=shape.name,
+        host=settings.HOST_NAME,
+        directory=str(directory),
+        # A folder that the other server's team had brought is the server's own here.
+        source=shape.source if shape.source != Project.Source.FOLDER else Project.Source.EMPTY,
+        git_url=parse_git_url(shape.git_url, protocols=allowed_protocols()).url if is_git else "",
+        status=Project.Status.READY if shape.archive else Project.Status.FAILED,
+        status_detail="" if shape.archive else _NO_FILES,
+        config=shape.config,
+        icon=shape.icon,
+        created_by=owner,
+        created_at=shape.created_at,
+    )
+
+
+def _remove(made: list[Path]) -> None:
+    for path in made:
+        with suppress(OSError):
+            shutil.rmtree(path)

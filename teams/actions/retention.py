@@ -1,0 +1,67 @@
+"""For how long teams keep things, and the most that operators let them keep."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, astuple
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.errors import Forbidden, Invalid
+from opencode_web.lib.json import JsonObject
+from teams.access import TeamAccess, is_operator, require_role
+from teams.audit import AuditAction, record
+from teams.models import RetentionLimit, RetentionPolicy, Role, Team, User
+from teams.retention.days import MAX_DAYS, Days, chosen_days, server_limit
+
+
+@transaction.atomic
+def set_retention(access: TeamAccess, days: Days) -> None:
+    """Choose what a team keeps. What is older goes with the next run of the clean-up.
+
+    Raises: Forbidden below admin; Invalid for more than the operators allow.
+    """
+    require_role(access, Role.ADMIN)
+    team = Team.objects.select_for_update().get(pk=access.team.pk)
+    limit = server_limit()
+    for name, most in asdict(limit).items():
+        asked = getattr(days, name)
+        if most is not None and (asked is None or asked > most):
+            raise Invalid(
+                _("The operators of this server allow at most %(days)s days.") % {"days": most},
+                field=name,
+            )
+    data = _change(chosen_days(team), days)
+    RetentionPolicy.objects.update_or_create(team=team, defaults=_columns(days))
+    record(AuditAction.RETENTION_CHANGED, actor=access.user, team=team, target=team, data=data)
+
+
+@transaction.atomic
+def set_retention_limit(operator: User, days: Days) -> None:
+    """Choose the most that any team keeps, and what the server's own audit log keeps.
+
+    Raises: Forbidden for others than operators; Invalid.
+    """
+    if not is_operator(operator):
+        raise Forbidden(_("Only operators of this server can do this."))
+    data = _change(server_limit(), days)
+    row = RetentionLimit.objects.select_for_update().first() or RetentionLimit()
+    for name, value in _columns(days).items():
+        setattr(row, name, value)
+    row.save()
+    record(AuditAction.RETENTION_CHANGED, actor=operator, team=None, data=data)
+
+
+def _columns(days: Days) -> dict[str, int | None]:
+    """Raises: Invalid for what is no number of days."""
+    if any(day is not None and not 1 <= day <= MAX_DAYS for day in astuple(days)):
+        raise Invalid(_("Enter 1 to %(most)s days, or nothing.") % {"most": MAX_DAYS})
+    return {
+        "session_days": days.sessions,
+        "output_days": days.outputs,
+        "audit_days": days.audit,
+    }
+
+
+def _change(before: Days, after: Days) -> JsonObject:
+    return {"before": {**asdict(before)}, "after": {**asdict(after)}}

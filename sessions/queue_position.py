@@ -1,27 +1,54 @@
 """The line for workers: sessions that have something to do and that no live worker holds.
 
-Workers of a host take them up in the order in which they were rung for. So the place of one is how
-many came to be due before it, whosever they are, and itself.
+Workers of a host take them up in the order of `fair_line`, whatever they were rung for. The place
+of one is how many go before it on its host, and itself; where its team is at its limit, how many of
+the team do.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
-from datetime import datetime, timedelta
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
 
-from django.db.models import Case, DateTimeField, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import (
+    BigIntegerField,
+    Case,
+    Count,
+    DateTimeField,
+    Exists,
+    F,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    When,
+)
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
+from sessions.fair_line import FairLine, Served, Waiting, fair_line
 from sessions.inbox import not_begun
-from sessions.models import PermissionRequest, QuestionRequest, Session, State, WaitsFor
+from sessions.models import (
+    PermissionRequest,
+    QuestionRequest,
+    Run,
+    Session,
+    SessionInput,
+    State,
+    WaitsFor,
+)
+from teams.limits import most_turns
 
 # A free worker takes a session up long before; who is that new is not told a place that is gone at
 # once, and costs nobody a query.
 SETTLED = timedelta(seconds=2)
 # Nobody is told that so many are before them.
 _MOST = 1_000
+# How long it counts when a team or a person was served last.
+_REMEMBERED = timedelta(days=1)
 
 
 def due_sessions() -> QuerySet[Session]:
@@ -52,30 +79,101 @@ def due_sessions() -> QuerySet[Session]:
     return rows.annotate(due_since=Coalesce(since, "state_since")).order_by("due_since", "pk")
 
 
-def read_line(hosts: Collection[str] | None = None) -> dict[str, int]:
-    """Returns: the places in the lines of some hosts, or of all; 0 for who has only just come."""
-    rows = due_sessions()
-    if hosts is not None:
-        rows = rows.filter(project__host__in=hosts)
-    found: Iterable[tuple[str, str, datetime]]
-    found = rows.values_list("pk", "project__host", "due_since")[:_MOST]  # type: ignore[misc]  # annotated
-    before = timezone.now() - SETTLED
+@dataclass(frozen=True)
+class PlaceInLine:
+    """`running`: the turns of a team at its limit, of whose line `number` is; 0 for any other."""
+
+    number: int
+    running: int = 0
+
+
+# Of who has only just come.
+NO_PLACE = PlaceInLine(0)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Who waits on all hosts, in order, and how many turns of each team run."""
+
+    order: FairLine
+    hosts: Mapping[str, str]
+    running: Mapping[str, int]
+
+    def ready_on(self, host: str) -> list[str]:
+        """Returns: the sessions that its workers may take up, the next one first."""
+        return [one.id for one in self.order.ready if self.hosts[one.id] == host]
+
+
+def next_person() -> Coalesce:
+    """Of a session: who wrote the prompt that comes next, else its owner."""
+    admitted = SessionInput.objects.filter(session=OuterRef("pk"), status="admitted")
+    author = admitted.order_by("position", "admitted_seq").values("author")[:1]
+    return Coalesce(Subquery(author), "owner", output_field=BigIntegerField())
+
+
+def load_line() -> Line:
+    """Two queries, the second one only where somebody waits."""
+    found = list(
+        due_sessions()
+        .annotate(person=next_person())
+        .values_list(
+            "pk",
+            "project__team",
+            "person",
+            "due_since",
+            "run__stop_requested_at",
+            "project__host",
+            "project__team__max_turns",
+        )
+    )
+    waiting = [Waiting(*row[:4], settles=row[4] is not None) for row in found]
+    served = _served({one.team for one in waiting}) if waiting else []
+    limits = {row[1]: most_turns(row[6]) for row in found}
+    running = Counter[str]()
+    for one in served:
+        running[one.team] += one.running
+    return Line(fair_line(waiting, served, limits), {row[0]: row[5] for row in found}, running)
+
+
+def _served(teams: Collection[str]) -> list[Served]:
+    held = Q(lease_until__gte=Now())
+    rows = Run.objects.filter(session__project__team__in=teams)
+    # What was served long ago is before all else anyway.
+    rows = rows.filter(held | Q(taken_at__gte=Now() - _REMEMBERED))
+    found = rows.values_list("session__project__team", "person").annotate(
+        running=Count("pk", filter=held), at=Max("taken_at")
+    )
+    return [Served(*row) for row in found]
+
+
+def read_line(hosts: Collection[str] | None = None) -> dict[str, PlaceInLine]:
+    """Returns: the places in the lines of some hosts, or of all, in their order."""
+    line, before = load_line(), timezone.now() - SETTLED
     length: Counter[str] = Counter()
     places = {}
-    for session_id, host, since in found:
-        length[host] += 1
-        places[session_id] = length[host] if since < before else 0
+
+    def add(one: Waiting, counted_as: str, running: int = 0) -> None:
+        length[counted_as] += 1
+        if hosts is None or line.hosts[one.id] in hosts:
+            place = PlaceInLine(length[counted_as], running)
+            is_told = one.since < before and place.number <= _MOST
+            places[one.id] = place if is_told else NO_PLACE
+
+    for one in line.order.ready:
+        add(one, f"host {line.hosts[one.id]}")
+    for one in line.order.held:
+        add(one, f"team {one.team}", line.running[one.team])
     return places
 
 
-def places_of(sessions: Collection[Session]) -> dict[str, int]:
+def places_of(sessions: Collection[Session]) -> dict[str, PlaceInLine]:
     """Returns: of these, those whose prompts no worker has taken, with their places in line.
 
-    0 while that is not known. `project` should be loaded. One query beside those of `not_begun`,
-    and that only when somebody has waited for a while.
+    `project` should be loaded. Two queries beside those of `not_begun`, and these only when
+    somebody has waited for a while.
     """
     waiting = not_begun(sessions)
     before = timezone.now() - SETTLED
     hosts = {one.project.host for one in sessions if one.pk in waiting and one.state_since < before}
     line = read_line(hosts) if hosts else {}
-    return {session_id: line.get(session_id, 0) for session_id in waiting}
+    return {session_id: line.get(session_id, NO_PLACE) for session_id in waiting}

@@ -379,11 +379,10 @@ SANDBOX_CGROUP = Path(env("SANDBOX_CGROUP")) if env("SANDBOX_CGROUP") else None
 LANGUAGE_SERVERS = env_int("LANGUAGE_SERVERS", 8)
 # MB that commands have to leave free on the disks they write to.
 SANDBOX_FREE_DISK_MB = env_int("SANDBOX_FREE_DISK_MB", 512)
-# Turns of one team that may run at the same time, and commands in the sandbox that each worker runs
-# for it; MB that all its files may take up. 0 for any number. Operators set others for a team.
+# Turns of one team that may run at the same time, and commands that each worker process runs for
+# it; 0 for any number. Operators can set others for a team, also of the terminals below.
 TURNS_PER_TEAM = env_int("TURNS_PER_TEAM", 0)
 COMMANDS_PER_TEAM = env_int("COMMANDS_PER_TEAM", 0)
-DISK_PER_TEAM_MB = env_int("DISK_PER_TEAM_MB", 0)
 # Terminals that one person may have open, 0 for none, and all people of a team together; hours
 # until one that nobody types into is ended.
 TERMINALS_PER_PERSON = env_int("TERMINALS_PER_PERSON", 8)

@@ -7,11 +7,12 @@ the team do.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.conf import settings
 from django.db.models import (
     BigIntegerField,
     Case,
@@ -35,11 +36,13 @@ from sessions.models import (
     PermissionRequest,
     QuestionRequest,
     Run,
+    ServerProcess,
     Session,
     SessionInput,
     State,
     WaitsFor,
 )
+from sessions.processes import living_processes
 from teams.limits import most_turns
 
 # A free worker takes a session up long before; who is that new is not told a place that is gone at
@@ -144,6 +147,20 @@ def _served(teams: Collection[str]) -> list[Served]:
         running=Count("pk", filter=held), at=Max("taken_at")
     )
     return [Served(*row) for row in found]
+
+
+def free_places() -> defaultdict[str, int]:
+    """Returns: how many sessions the workers of a host could still take up, at least one each.
+
+    At least: whether they are as busy as their leases say is known to them alone.
+    """
+    alive = living_processes().filter(drain_since=None).exclude(kind=ServerProcess.Kind.WEB)
+    held = Run.objects.filter(lease_until__gte=Now())
+    workers = Counter(alive.values_list("host", flat=True))
+    busy = Counter(held.values_list("session__project__host", flat=True))
+    free = {host: number * settings.WORKER_CONCURRENCY for host, number in workers.items()}
+    places = {host: max(1, number - busy[host]) for host, number in free.items()}
+    return defaultdict(lambda: 1, places)
 
 
 def read_line(hosts: Collection[str] | None = None) -> dict[str, PlaceInLine]:

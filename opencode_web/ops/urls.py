@@ -11,6 +11,7 @@ from opencode_web.ops import (
     emergency,
     folders,
     identity,
+    limits,
     trail_views,
     views,
 )
@@ -29,6 +30,8 @@ urlpatterns: list[URLPattern] = [
     path("addresses/close", addresses.address_close, name="address_close"),
     path("emergency", emergency.emergency, name="emergency"),
     path("emergency/<int:member>/end", emergency.emergency_end, name="emergency_end"),
+    path("limits", limits.limits, name="limits"),
+    path("limits/<str:team>", limits.limit, name="limit"),
     path("budgets", budgets.budgets, name="budgets"),
     path("budgets/<int:budget>/remove", budgets.remove, name="budget_remove"),
     path("budgets/requests/<str:asked>", budgets.answer, name="budget_answer"),

@@ -201,6 +201,7 @@ STOPS = [
                 "emergency",
                 "audit",
                 "budgets",
+                "limits",
             ),
         )
     ),

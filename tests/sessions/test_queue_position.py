@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from sessions import queue_position
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionStatus
 from sessions.models import PermissionRequest, Project, Session
-from sessions.queue_position import PlaceInLine
-from sessions.queue_position import places_of as find_places
-from sessions.queue_position import read_line as read_places
 from sessions.runner.log.lease import runnable_sessions
 from teams.models import User
 from tests.factories import make_team
@@ -23,11 +21,11 @@ pytestmark = pytest.mark.django_db
 
 
 def read_line(hosts: set[str] | None = None) -> dict[str, int]:
-    return {one: place.number for one, place in read_places(hosts).items()}
+    return {one: place.number for one, place in queue_position.read_line(hosts).items()}
 
 
 def places_of(sessions: list[Session]) -> dict[str, int]:
-    return {one: place.number for one, place in find_places(sessions).items()}
+    return {one: place.number for one, place in queue_position.places_of(sessions).items()}
 
 
 def wait(user: User, project: Project, *, since_s: float) -> Session:

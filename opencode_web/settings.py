@@ -383,6 +383,8 @@ SANDBOX_FREE_DISK_MB = env_int("SANDBOX_FREE_DISK_MB", 512)
 # it; 0 for any number. Operators can set others for a team, also of the terminals below.
 TURNS_PER_TEAM = env_int("TURNS_PER_TEAM", 0)
 COMMANDS_PER_TEAM = env_int("COMMANDS_PER_TEAM", 0)
+# MB that the files of a team's projects may take up before it has to remove some; 0 for any number.
+DISK_PER_TEAM_MB = env_int("DISK_PER_TEAM_MB", 0)
 # Terminals that one person may have open, 0 for none, and all people of a team together; hours
 # until one that nobody types into is ended.
 TERMINALS_PER_PERSON = env_int("TERMINALS_PER_PERSON", 8)

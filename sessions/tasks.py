@@ -17,7 +17,7 @@ from sessions.checkouts import jobs
 from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.project_folders import remove_managed
-from sessions.jobs import audit_stream, clones, sweep, webhooks
+from sessions.jobs import audit_stream, clones, disk_use, sweep, webhooks
 from sessions.jobs.snapshot_pruning import prune_snapshots
 from sessions.queue_position import free_places
 from sessions.runner import run_session
@@ -102,10 +102,11 @@ def wake_preparing() -> None:
 
 @shared_task(name="sessions.sweep_files")
 def sweep_files() -> None:
-    """Remove the files on this host whose session or project is gone."""
+    """Remove the files on this host whose session or project is gone, and measure the others."""
     with removing() as may_remove:
         if may_remove:
             sweep.sweep_files()
+    disk_use.measure_projects()
 
 
 @shared_task(name="sessions.sweep_hosts")

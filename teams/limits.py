@@ -23,3 +23,8 @@ def most_commands(team: Team) -> int | None:
 def most_terminals(team: Team) -> int:
     """Returns: how many terminals its people may have open together."""
     return settings.TERMINALS_PER_TEAM if team.max_terminals is None else team.max_terminals
+
+
+def most_disk_mb(team: Team) -> int | None:
+    """Returns: how many MB the files of its projects may take up; None for any number."""
+    return team.max_disk_mb or settings.DISK_PER_TEAM_MB or None

@@ -10,7 +10,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.paginator import Paginator
-from django.db.models import Count
+from django.db.models import Count, Sum
 from django.db.models.functions import Now
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -22,14 +22,15 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from opencode_web.ops.access import access_any_team, operator_view
 from sessions.actions.team_limits import FIELDS, set_limits
-from sessions.models import Run, Terminal
+from sessions.models import Project, Run, Terminal
 from sessions.queue_position import load_line
 from teams.http import UserRequest, attempt, client_ip, done
-from teams.limits import most_commands, most_terminals, most_turns
+from teams.limits import most_commands, most_disk_mb, most_terminals, most_turns
 from teams.models import Team
 
 _PER_PAGE = 50
-_MOST = 100_000
+_MOST = 100_000_000
+_MB = 1024 * 1024
 
 
 def _number(least: int, **more: Any) -> forms.IntegerField:  # as the field takes them
@@ -61,6 +62,14 @@ class LimitsForm(forms.Form):
             "Terminals that members have open at the same time. 0 turns them off."
         ),
     )
+    max_disk_mb = _number(
+        1,
+        label=gettext_lazy("Disk space (MB)"),
+        help_text=gettext_lazy(
+            "Project folders, worktrees and snapshots, measured every hour. Above it, the team "
+            "cannot send messages or add projects until it deletes some."
+        ),
+    )
 
     def __init__(self, *given: Any, **more: Any) -> None:  # as Django's takes them
         super().__init__(*given, **more)
@@ -68,6 +77,7 @@ class LimitsForm(forms.Form):
             settings.TURNS_PER_TEAM,
             settings.COMMANDS_PER_TEAM,
             settings.TERMINALS_PER_TEAM,
+            settings.DISK_PER_TEAM_MB,
         )
         for name, default in zip(FIELDS, defaults, strict=True):
             no_limit = not default and name != "max_terminals"
@@ -86,6 +96,8 @@ class Use:
     commands: int | None
     open_terminals: int
     terminals: int
+    disk_bytes: int
+    most_disk_bytes: int | None
 
     @property
     def own(self) -> bool:
@@ -129,13 +141,14 @@ def limit(request: UserRequest, team: str) -> HttpResponse:
 
 
 def load_uses(teams: Iterable[Team]) -> list[Use]:
-    """Four queries at most, whatever the number of teams."""
+    """Five queries at most, whatever the number of teams."""
     held = Run.objects.filter(lease_until__gte=Now())
     running = dict(held.values_list("session__project__team").annotate(Count("pk")))
     order = load_line().order
     waiting = Counter(one.team for one in [*order.ready, *order.held])
     open_ = Terminal.objects.exclude(status=Terminal.Status.EXITED).filter(lease_until__gt=Now())
     terminals = dict(open_.values_list("project__team").annotate(Count("pk")))
+    disks = dict(Project.objects.values_list("team").annotate(Sum("disk_bytes")))
     return [
         Use(
             team=team,
@@ -145,6 +158,8 @@ def load_uses(teams: Iterable[Team]) -> list[Use]:
             commands=most_commands(team),
             open_terminals=terminals.get(team.pk, 0),
             terminals=most_terminals(team),
+            disk_bytes=disks.get(team.pk, 0),
+            most_disk_bytes=None if (most := most_disk_mb(team)) is None else most * _MB,
         )
         for team in teams
     ]

@@ -11,7 +11,7 @@ from sessions.wake import wake_in_line
 from teams.audit import AuditAction, record
 from teams.models import Team, User
 
-FIELDS = ("max_turns", "max_commands", "max_terminals")
+FIELDS = ("max_turns", "max_commands", "max_terminals", "max_disk_mb")
 
 
 @transaction.atomic

@@ -224,14 +224,14 @@ def _held(place: PlaceInLine) -> str:
     values = {"count": place.running, "place": ordinal(place.number)}
     if place.number == 1:
         text = ngettext(
-            "Waiting for room in your team, next in line (%(count)s turn running)",
-            "Waiting for room in your team, next in line (%(count)s turns running)",
+            "Queued, next in your team: %(count)s turn running",
+            "Queued, next in your team: %(count)s turns running",
             place.running,
         )
     else:
         text = ngettext(
-            "Waiting for room in your team, %(place)s in line (%(count)s turn running)",
-            "Waiting for room in your team, %(place)s in line (%(count)s turns running)",
+            "Queued, %(place)s in your team: %(count)s turn running",
+            "Queued, %(place)s in your team: %(count)s turns running",
             place.running,
         )
     return text % values

@@ -60,6 +60,7 @@ class Team(models.Model):
     max_turns = models.PositiveIntegerField(null=True, blank=True)
     max_commands = models.PositiveIntegerField(null=True, blank=True)
     max_terminals = models.PositiveIntegerField(null=True, blank=True)
+    max_disk_mb = models.PositiveIntegerField(null=True, blank=True)
     # Until when an operator is in it by breaking the glass, so that its pages can say so.
     emergency_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)

@@ -7,12 +7,12 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.browser import chromium, in_chromium, signed_in_as, watched
+from tests.e2e.browser import PROGRAM, chromium, signed_in_as, watched
 from tests.e2e.installation import Installation, installation
 from tests.e2e.rest import body, new_session, script, wait_for
 from tests.e2e.test_room import shoot
 
-pytestmark = pytest.mark.deep
+pytestmark = [pytest.mark.e2e, pytest.mark.deep]
 
 PLACES = 2
 MANY = 500
@@ -66,15 +66,14 @@ def test_five_hundred_sessions_of_a_team_delay_another_by_one_turn(narrow: Insta
             session = queue(client, TURN)
             wait_for(lambda one=session: client.get(f"/session/{one}/message").json()[1:])
             passed, delay_s = narrow.run(_PASSED.format(session=session))
-            print(f"{passed} turns of others began before it, which took {delay_s:.2f} s")
             # Each place may have been given away at the moment of its admission.
-            assert passed <= places
+            assert passed <= places, f"{passed} turns began before it within {delay_s:.2f} s"
     # The line goes on, and nobody of it is lost.
     assert narrow.run(_WAITING) < waiting
 
 
-@pytest.mark.parametrize("_", [pytest.param(None, marks=in_chromium)])
-def test_members_see_why_they_wait(narrow: Installation, tmp_path: Path, _: None) -> None:
+@pytest.mark.skipif(not PROGRAM, reason="chromium is not installed")
+def test_members_see_why_they_wait(narrow: Installation, tmp_path: Path) -> None:
     with (
         narrow.client() as client,
         chromium() as browser,
@@ -87,9 +86,8 @@ def test_members_see_why_they_wait(narrow: Installation, tmp_path: Path, _: None
         second, third = (queue(client, LONG) for _ in range(2))
         page.goto(f"{narrow.url}/t/till-team/s/{third}")
         status = page.locator("#session-header .status")
-        why = "Waiting for room in your team"
-        expect(status).to_contain_text(f"{why}, 2nd in line (1 turn running)", timeout=30_000)
-        expect(page.locator(f"#row-{second}")).to_contain_text(f"{why}, next in line")
+        expect(status).to_contain_text("Queued, 2nd in your team: 1 turn running", timeout=30_000)
+        expect(page.locator(f"#row-{second}")).to_contain_text("Queued, next in your team")
         shoot(page, tmp_path, "waiting")
         page.goto(f"{narrow.url}/ops/limits")
         expect(page.locator("main")).to_contain_text("1 of 1 running")
@@ -98,8 +96,8 @@ def test_members_see_why_they_wait(narrow: Installation, tmp_path: Path, _: None
         shoot(page, tmp_path, "limit")
         page.get_by_label("Turns").fill("2")
         page.get_by_role("button", name="Save").click()
-        expect(page.locator("main")).to_contain_text("2 of 2 running", timeout=30_000)
+        expect(page.locator("main")).to_contain_text("of 2 running")
         page.goto(f"{narrow.url}/t/till-team/s/{third}")
-        expect(status).to_contain_text(f"{why}, next in line (2 turns running)", timeout=30_000)
+        expect(status).to_contain_text("Queued, next in your team: 2 turns running", timeout=30_000)
         client.post(f"/session/{first}/abort")
         expect(status).to_contain_text("Running", timeout=30_000)

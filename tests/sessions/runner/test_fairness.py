@@ -136,8 +136,8 @@ async def test_who_waits_for_their_team_sees_why_and_can_stop(
         await in_db(waits.update, state_since=long_ago)
         await in_db(client.force_login, alice)
         page = (await in_db(client.get, f"/t/acme/s/{third.pk}")).content.decode()
-        assert "Waiting for room in your team, 2nd in line (1 turn running)" in page
-        assert "Waiting for room in your team, next in line (1 turn running)" in page
+        assert "Queued, 2nd in your team: 1 turn running" in page
+        assert "Queued, next in your team: 1 turn running" in page
         await stop(alice, second)
         await until(lambda: Session.objects.get(pk=second.pk).outcome == "stopped")
         await stop(alice, first)

@@ -155,6 +155,7 @@ async def test_only_so_many_are_open(ann: Person, bill: Person, settings: Any) -
     teams = Team.objects.filter(name="Acme")
     await in_db(teams.update, max_terminals=2)
     assert (await bill.call("post", "/pty", {})).status_code == 200
+    settings.TERMINALS_PER_PERSON = 9
     await in_db(teams.update, max_terminals=0)
     assert "The team has reached" in (await bill.call("post", "/pty", {})).text
 

@@ -14,8 +14,8 @@ CANDIDATES := python3 python3.13 python3.12 python3.11 python3.14 python
 ARGS ?=
 # Tests by their marks; none is all of them.
 MARKS ?= not deep
-# Two processes more than there are cores, as tests also wait; `make test JOBS=0` runs all in one.
-JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+# One process more than there are cores, as tests also wait; `make test JOBS=0` runs all in one.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 .PHONY: help run test deep check chaos oracle bench clients llm texts lock format clean
 

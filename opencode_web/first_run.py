@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
+from django.utils.translation import get_language
 
 from opencode_web.lib.db import lock_until_commit
 from opencode_web.lib.errors import Conflict
@@ -14,7 +16,7 @@ from sessions.actions.projects import create_sample_project
 from sessions.models import Project
 from teams.access import access_team
 from teams.actions.teams import create_team
-from teams.actions.users import create_user
+from teams.actions.users import create_user, set_language
 from teams.models import Team, User
 
 # Any number, the same in every process.
@@ -46,6 +48,9 @@ def create_installation(
     if only_first and User.objects.exists():
         raise Conflict("This server already has an owner. Sign in instead.")
     user = create_user(email, name=name, password=password, is_operator=True, ip=ip)
+    # What is made for them is worded in it, and the demo answers in it.
+    if (language := get_language() or "") != settings.LANGUAGE_CODE:
+        set_language(user, language=language)
     return create_workspace(user, team_name=team_name, ip=ip)
 
 

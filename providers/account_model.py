@@ -33,6 +33,8 @@ class AccountModel(ResolvedModel):
     # Of the account that it is called with, for people.
     provider_name: str = ""
     faults: tuple[Fault, ...] = ()
+    # No call of its account has gone well yet.
+    is_unproven: bool = False
     shares: bool = False
     others: int = 0
     use: int | None = None

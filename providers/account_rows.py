@@ -15,6 +15,7 @@ from providers.config import parse_blocks
 from providers.credentials import mask
 from providers.effective import effective_providers, row_missing, row_needs_key, used_names
 from providers.effective import used_models as models_of_row
+from providers.kinds import ProviderKind
 from providers.models import ProviderConfig
 from providers.tally import account_hours
 from teams.access import teams_of
@@ -43,6 +44,12 @@ class Account:
     @property
     def needs_key(self) -> bool:
         return self.config.credential is None and row_needs_key(self.config)
+
+    @property
+    def is_unproven(self) -> bool:
+        """Whether no call with it has gone well yet; the demo always answers."""
+        row = self.config
+        return row.kind != ProviderKind.SCRIPTED and row.answered_at is None
 
     @property
     def is_signed_out(self) -> bool:

@@ -118,6 +118,12 @@ class Provider:
     account: ProviderConfig | None = field(default=None, repr=False)
     """Whose credential it is called with; None for one that only settings describe."""
 
+    @property
+    def is_unproven(self) -> bool:
+        """Whether it has an account of which no call has gone well yet."""
+        row = None if self.kind is ProviderKind.SCRIPTED else self.account
+        return row is not None and row.answered_at is None
+
     def to_wire(self) -> JsonObject:
         """Returns: the shape Provider. Source: OpenCode's HTTP API."""
         return {

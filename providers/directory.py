@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext
 
 from providers.account_settings import account_settings
 from providers.catalog import KnownProvider, known_providers, unusable_providers
@@ -102,4 +102,4 @@ def ways_of(known: KnownProvider) -> tuple[str, ...]:
     """Returns: how a provider can be connected, in words."""
     signs_in = any(method.kind != "key" for method in methods_of(known.id))
     plain = _("Cloud account") if account_settings(known.id, known.npm) else _("API key")
-    return (plain, *([_("Sign-in")] if signs_in else ()))
+    return (plain, *([pgettext("way to connect", "Sign-in")] if signs_in else ()))

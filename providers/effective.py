@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from django.utils.translation import gettext
+
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.account_settings import account_settings, kind_settings
 from providers.accounts import NO_ACCOUNTS, Accounts, accounts_at, accounts_by_provider
@@ -293,7 +295,12 @@ def _npm_of(block: ProviderBlock, otherwise: str) -> str:
 def _described(provider_id: str, kind: ProviderKind) -> dict[str, JsonObject]:
     if kind is ProviderKind.SCRIPTED:
         return {
-            key: {"name": name, "reasoning": False, "limit": SCRIPTED_LIMIT, "cost": SCRIPTED_COST}
+            key: {
+                "name": gettext(name),
+                "reasoning": False,
+                "limit": SCRIPTED_LIMIT,
+                "cost": SCRIPTED_COST,
+            }
             for key, name in SCRIPTED_MODELS.items()
         }
     return catalog_models(provider_id)

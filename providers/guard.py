@@ -58,7 +58,7 @@ class Guard:
         model = self._model
         if isinstance(event, Finished):
             self._tokens = event.usage.total_tokens or None
-            if model is not None and model.faults:
+            if model is not None and (model.faults or model.is_unproven):
                 await in_db(note_success, model)
             return event
         self._tokens = 0 if event.is_free else None

@@ -114,6 +114,7 @@ def account_model(row: ProviderConfig, name: str = "") -> AccountModel:
         fresh_until=picked.expires_at,
         account_id=row.pk,
         faults=(*faults_of(Part.ADDRESS, row), *picked.faults),
+        is_unproven=row.answered_at is None,
         is_personal=row.is_personal,
         is_of_instance=row.is_of_instance,
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject
@@ -61,12 +63,31 @@ def list_models(models: Iterable[Model]) -> list[ModelRow]:
 def abilities(model: Model) -> list[str]:
     """Returns: what a model can do beside reading and writing text."""
     facts = model.capabilities
-    media = {"image": _("images"), "pdf": _("PDF"), "audio": _("audio"), "video": _("video")}
     return [
-        *(name for medium, name in media.items() if medium in facts.input),
+        *media_labels(facts.input - {"text"}),
         *([_("thinking")] if facts.reasoning else []),
         *([] if facts.toolcall else [_("no tools")]),
     ]
+
+
+def media_labels(kinds: Collection[str]) -> list[str]:
+    """Returns: in words what a model reads or writes."""
+    names = {
+        "text": _("text"),
+        "image": _("images"),
+        "pdf": _("PDF"),
+        "audio": _("audio"),
+        "video": _("video"),
+    }
+    return [label for kind, label in names.items() if kind in kinds]
+
+
+def release_day(model: Model) -> str:
+    """Returns: when it came out, as far as the catalog knows: a day, a month, or nothing."""
+    try:
+        return date_format(date.fromisoformat(model.release_date), "DATE_FORMAT")
+    except ValueError:
+        return model.release_date
 
 
 def price_line(model: Model) -> str:
@@ -119,6 +140,10 @@ def variant_label(name: str) -> str:
         "low": _("Low"),
         "medium": _("Medium"),
         "high": _("High"),
+        "xhigh": _("Very high"),
+        "max": _("Maximum"),
+        "minimal": _("Minimal"),
+        "none": _("No thinking"),
     }
     return known.get(name) or name.capitalize()
 

@@ -81,6 +81,8 @@ class ProviderConfig(Circuit):
     # The last test call with the present key and address, and the class of its error, if any.
     tested_at = models.DateTimeField(null=True, blank=True)
     test_fault = models.CharField(max_length=40, blank=True)
+    # When a model has answered for the first time. No account is a default before that.
+    answered_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("name", "id")

@@ -105,6 +105,7 @@ def _account_facts(row: ProviderConfig | None, picked: Picked) -> dict[str, Any]
         "account_id": row.pk,
         "is_personal": row.is_personal,
         "is_of_instance": row.is_of_instance,
+        "is_unproven": row.answered_at is None,
         "faults": (*faults_of(Part.ADDRESS, row), *picked.faults),
         "shares": len(keys) > 1 or any(key.has_limits for key in keys),
     }
@@ -138,9 +139,9 @@ def default_model(
     """Choose the model of a prompt that names none; `providers`: what `effective_providers` has
     said, where somebody has asked before.
 
-    The first that the team can use of: `wanted`, the settings' `model`, the best of a real
-    provider, the scripted demo. What is named is taken without a key too, so that its error says
-    what is missing.
+    The first that the team can use of: `wanted`, the settings' `model`, the best of the real
+    provider that answered first, the scripted demo, the best of one that has never answered. What
+    is named is taken without a key too, so that its error says what is missing.
 
     Raises: Invalid when the team has no model at all, or none of them can be reached.
     """
@@ -162,8 +163,19 @@ def default_model(
         if any(one.missing for one in lacking):
             raise Invalid(Cause(ProviderReason.NONE_REACHED, {"names": names}))
         raise Invalid(Cause(ProviderReason.KEYS_MISSING, {"names": names}))
-    ordered = sorted(usable, key=lambda one: one.kind is ProviderKind.SCRIPTED)
-    return ModelRef(ordered[0].id, best_model(ordered[0]).id)
+    chosen = min(usable, key=_trust)
+    return ModelRef(chosen.id, best_model(chosen).id)
+
+
+def _trust(provider: Provider) -> tuple[int, float]:
+    """Returns: a sort key. One more account never takes the place of one that works."""
+    row = provider.account
+    if provider.kind is ProviderKind.SCRIPTED:
+        return 1, 0.0
+    if provider.is_unproven:
+        return (3 if row and row.test_fault else 2), 0.0
+    # Without an account somebody has written it into the settings.
+    return 0, row.answered_at.timestamp() if row and row.answered_at else 0.0
 
 
 def switched_off(team: Team, ref: ModelRef, config: Config) -> str:

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from opencode_web.lib.metrics import count_provider_error
 from providers import llm
-from providers.account_model import account_of
+from providers.account_model import AccountModel, account_of
 from providers.catalog import SCRIPTED_NPM
 from providers.funding import FundedRequest
 from providers.guard import Guard
@@ -70,7 +70,9 @@ async def stream(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
 
 def _source(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
     if request.model.npm == SCRIPTED_NPM:
-        return ScriptedProvider.for_model(request.model.ref.model_id).stream(request)
+        model = request.model
+        user_id = model.user_id if isinstance(model, AccountModel) else None
+        return ScriptedProvider.for_model(model.ref.model_id, user_id=user_id).stream(request)
     return call(request, pool())
 
 

@@ -6,8 +6,9 @@ The turn is chosen by the number of user messages, the step within it by the num
 messages since the last of them. Past the last step it stops with a short text; past the last turn
 `otherwise` is played. So it keeps no state, and a retried or recovered turn gets the same answer.
 
-Model `tour` plays scripts/demo.json. Model `inline` plays the script between `<<script` and `>>` in
-the newest user message that has one, and counts turns from that message. Of several in one message,
+Model `tour` plays scripts/demo.json, or its translation for whoever prompts. Model `inline` plays
+the script between `<<script` and `>>` in the newest user message that has one, and counts turns
+from that message. Of several in one message,
 such as a transcript, the last counts.
 """
 
@@ -21,8 +22,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
+from django.utils.translation import gettext_noop
 from pydantic import ValidationError
 
+from opencode_web.lib.db import in_db
+from opencode_web.lib.languages import is_offered
 from providers.llm.classify import Answer, classify
 from providers.llm.errors import NetworkError, ProviderError, RefusedRequest
 from providers.llm.events import (
@@ -59,14 +63,18 @@ from providers.script import (
     ToolEvent,
 )
 from providers.tokens import estimate, estimate_request
+from teams.models import User
 
 PROVIDER_ID = "demo"
-PROVIDER_NAME = "Scripted demo (no real model)"
+PROVIDER_NAME = gettext_noop("Scripted demo (no real model)")
 TOUR = "tour"
 INLINE = "inline"
-MODELS = {TOUR: "Tour of a first fix (scripted)", INLINE: "Script in the prompt (scripted)"}
+MODELS = {
+    TOUR: gettext_noop("Tour of a first fix (scripted)"),
+    INLINE: gettext_noop("Script in the prompt (scripted)"),
+}
 
-_DEMO = Path(__file__).parent / "scripts" / "demo.json"
+_SCRIPTS = Path(__file__).parent / "scripts"
 _INLINE_SCRIPT = "<<script"
 # What a request for a summary begins with, whose one message is the conversation as a text.
 _TRANSCRIPT = "<conversation>"
@@ -98,15 +106,15 @@ class _Place:
 
 
 class ScriptedProvider:
-    """Plays one script, or with none the one in the conversation."""
+    """Plays one script, or with none the one in the conversation; the demo for `user_id`."""
 
-    def __init__(self, script: Script | None) -> None:
-        self._script = script
+    def __init__(self, script: Script | None, *, user_id: int | None = None) -> None:
+        self._script, self._user_id = script, user_id
 
     @classmethod
-    def for_model(cls, model_id: str) -> ScriptedProvider:
+    def for_model(cls, model_id: str, *, user_id: int | None = None) -> ScriptedProvider:
         """Return the player of a demo model; every id but `inline` plays the tour."""
-        return cls(None if model_id == INLINE else load_demo())
+        return cls(None if model_id == INLINE else load_demo(), user_id=user_id)
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamEvent, None]:
         """Play the step that this conversation has come to."""
@@ -115,6 +123,8 @@ class ScriptedProvider:
         except ValidationError as exc:
             yield Failed(RefusedRequest(f"The script is not valid: {_first_problem(exc)}"))
             return
+        if script is load_demo() and self._user_id:
+            script = load_demo(await in_db(_language_of, self._user_id))
         place = find_place(messages)
         step = _choose_step(script, place, request)
         async for event in _play(step, place):
@@ -137,10 +147,17 @@ class ScriptedProvider:
         return _NO_SCRIPT, messages
 
 
-@lru_cache(maxsize=1)
-def load_demo() -> Script:
-    """Return the script that ships with the program."""
-    return Script.model_validate_json(_DEMO.read_bytes())
+@lru_cache(maxsize=4)
+def load_demo(language: str = "") -> Script:
+    """Return the script that ships with the program, in English unless there is another one."""
+    own = _SCRIPTS / f"demo.{language}.json"
+    path = own if is_offered(language) and own.exists() else _SCRIPTS / "demo.json"
+    return Script.model_validate_json(path.read_bytes())
+
+
+def _language_of(user_id: int) -> str:
+    user = User.objects.filter(pk=user_id).first()
+    return user.language if user else ""
 
 
 def _find_script(text: str) -> str | None:

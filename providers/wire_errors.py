@@ -20,6 +20,12 @@ def told_of(error: ProviderError, *, advise: bool = True) -> Told:
     return Cause(error.advice, {"said": said}) if error.advice else said
 
 
+def words_of(error: ProviderError) -> str:
+    """Returns: what went wrong, in the reader's language where it was not the provider's word."""
+    told = told_of(error, advise=False)
+    return told.worded() if isinstance(told, Cause) else told
+
+
 def error_to_wire(error: ProviderError, *, provider_id: str, advise: bool = True) -> JsonObject:
     """Returns: the error object of an assistant message, with the cause where it has one."""
     told = told_of(error, advise=advise)

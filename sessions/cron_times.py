@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import islice, pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from cronsim import CronSim, CronSimError
+from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from opencode_web.lib.errors import Invalid
 
+# Cron's numbers, in the order of the week.
+DAYS = ("1", "2", "3", "4", "5", "6", "0")
+_WEEKLY = re.compile(r"([0-5]?\d) ([01]?\d|2[0-3]) \* \* (\*|[0-7](?:[-,][0-7])*)")
 MIN_INTERVAL = timedelta(minutes=5)
 # A pattern repeats within these, except for leap years and months.
 _LOOKED_AT = 60
@@ -88,3 +94,49 @@ def zone_names() -> frozenset[str]:
 
 def _moments(cron: str, zone: str, after: datetime) -> Iterator[datetime]:
     return (moment.astimezone(UTC) for moment in CronSim(cron, after.astimezone(ZoneInfo(zone))))
+
+
+def cron_of(days: Collection[str], time: str) -> str:
+    """Returns: the expression for these of `DAYS` at `HH:MM`."""
+    hour, _colon, minute = time.partition(":")
+    chosen = [day for day in DAYS if day in days]
+    week = "*" if len(chosen) == len(DAYS) else ",".join(chosen)
+    return f"{int(minute)} {int(hour)} * * {week}"
+
+
+def weekly_of(cron: str) -> tuple[list[str], str] | None:
+    """Returns: of `DAYS` those of an expression, and its time; None for what says more."""
+    found = _WEEKLY.fullmatch(cron)
+    if found is None:
+        return None
+    minute, hour, week = found.groups()
+    days: set[str] = set(DAYS) if week == "*" else set()
+    for part in week.split(",") if week != "*" else ():
+        first, _dash, last = part.partition("-")
+        if last and last < first:
+            return None
+        days |= {str(day % 7) for day in range(int(first), int(last or first) + 1)}
+    return [day for day in DAYS if day in days], f"{int(hour):02d}:{int(minute):02d}"
+
+
+def times_in_words(cron: str, zone: str) -> str:
+    """Returns: when it is due, as a phrase; an expression that says more than a week as it is."""
+    weekly = weekly_of(cron)
+    if weekly is None:
+        return _("{cron} in {zone}").format(cron=cron, zone=zone)
+    days, time = weekly
+    if len(days) == len(DAYS):
+        return _("Every day at {time} ({zone})").format(time=time, zone=zone)
+    if days == list(DAYS[:5]):
+        return _("Monday to Friday at {time} ({zone})").format(time=time, zone=zone)
+    names = {
+        "1": pgettext("every week", "Mondays"),
+        "2": pgettext("every week", "Tuesdays"),
+        "3": pgettext("every week", "Wednesdays"),
+        "4": pgettext("every week", "Thursdays"),
+        "5": pgettext("every week", "Fridays"),
+        "6": pgettext("every week", "Saturdays"),
+        "0": pgettext("every week", "Sundays"),
+    }
+    listed = get_text_list([names[day] for day in days], _("and"))
+    return _("{days} at {time} ({zone})").format(days=listed, time=time, zone=zone)

@@ -1,19 +1,22 @@
-"""The secrets of a project: what they may be called, and their values for its sandboxes."""
+"""The secrets of projects and teams: what they may be called, and their values for sandboxes."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
+from django.db.models import F, Q, QuerySet, TextField, Value
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonValue
-from sessions.models import ProjectSecret
-from tools.redaction import MIN_CHARS, Redactor
+from opencode_web.lib.known_keys import KnownKeys
+from sessions.models import AllowedKey, Project, ProjectSecret, TeamSecret
+from tools.redaction import MIN_CHARS, NO_SECRETS, Redactor
 from tools.sandbox.entrance import proxy_environment
 from tools.sandbox.environment import build_environment
 
@@ -22,6 +25,8 @@ logger = logging.getLogger(__name__)
 MAX_SECRETS = 50
 MAX_VALUE_BYTES = 16 * 1024
 MAX_NAME_CHARS = 100
+# Kinds of rows.
+_TEAM, _OWN, _ALLOWED, _OFF = range(4)
 _SHOWN_PATTERNS = 10
 _SHOWN_CHARS = 300
 # Control characters but tabs and line ends; halves of characters.
@@ -34,9 +39,19 @@ _OURS = {*build_environment(home="", tmp="", path="", extra={}), *proxy_environm
 _RESERVED = {name.upper() for name in (*_SHELL, *_OURS)}
 
 
-def project_redactor(project_id: str) -> Redactor:
-    """Returns: the secrets of a project, with their values. One query."""
-    return project_redactors([project_id])[project_id]
+@dataclass(frozen=True)
+class _Known:
+    """What is known of a project, as it is stored."""
+
+    secrets: tuple[tuple[str, str], ...]
+    allowed: frozenset[str]
+    hides_keys: bool
+
+
+def project_redactor(project_id: str, *, keys: bool = True) -> Redactor:
+    """Returns: the secrets of a project and its team's, with their values, and unless the team does
+    not want them hidden, or not `keys`, well-known keys. One query."""
+    return project_redactors([project_id], keys=keys)[project_id]
 
 
 def shown_patterns(project_id: str, patterns: Sequence[str]) -> list[JsonValue]:
@@ -46,26 +61,93 @@ def shown_patterns(project_id: str, patterns: Sequence[str]) -> list[JsonValue]:
     return [redact(one)[:_SHOWN_CHARS] for one in patterns[:_SHOWN_PATTERNS]]
 
 
-def project_redactors(project_ids: Collection[str]) -> dict[str, Redactor]:
+def project_redactors(project_ids: Collection[str], *, keys: bool = True) -> dict[str, Redactor]:
     """As `project_redactor` for several projects. One query."""
-    rows: dict[str, list[tuple[str, str]]] = {one: [] for one in project_ids}
-    for row in ProjectSecret.objects.filter(project__in=project_ids).order_by("name"):
-        rows[row.project_id].append((row.name, row.value))
-    return {one: _redactor(one, tuple(own)) for one, own in rows.items()}
+    named: dict[str, dict[str, str]] = {one: {} for one in project_ids}
+    allowed: dict[str, set[str]] = {one: set() for one in project_ids}
+    without_keys = set[str]() if keys else set(project_ids)
+    # In this order: a secret of the project takes the place of its team's.
+    for kind, project_id, name, value in sorted(_rows(project_ids)):
+        if kind == _ALLOWED:
+            allowed[project_id].add(name)
+        elif kind == _OFF:
+            without_keys.add(project_id)
+        else:
+            named[project_id][name] = value
+    return {
+        one: _redactor(
+            one, _Known(tuple(own.items()), frozenset(allowed[one]), one not in without_keys)
+        )
+        for one, own in named.items()
+    }
+
+
+def _rows(project_ids: Collection[str]) -> Iterable[tuple[int, str, str, str]]:
+    """Returns: kind, project, name and value of each thing that is known of them."""
+    projects = Project.objects.filter(pk__in=project_ids)
+    of_team = Q(team__secrets__everywhere=True) | Q(team__secrets__projects=F("pk"))
+    nothing = Value("", TextField())
+    own = ProjectSecret.objects.filter(project__in=project_ids)
+    allowed = AllowedKey.objects.filter(project__in=project_ids)
+    return (
+        own.values_list(Value(_OWN), "project", "name", "value")
+        .union(
+            projects.filter(of_team).values_list(
+                Value(_TEAM), "pk", "team__secrets__name", "team__secrets__value"
+            ),
+            allowed.values_list(Value(_ALLOWED), "project", "fingerprint", nothing),
+            projects.filter(team__hides_keys=False).values_list(
+                Value(_OFF), "pk", nothing, nothing
+            ),
+        )
+        .iterator()
+    )
 
 
 @lru_cache(maxsize=32)
-def _redactor(project_id: str, encrypted: tuple[tuple[str, str], ...]) -> Redactor:
+def _redactor(project_id: str, known: _Known) -> Redactor:
     values = {}
-    for name, value in encrypted:
+    for name, value in known.secrets:
         try:
             values[name] = decrypt(value)
         except DecryptionError as exc:
             logger.error("secret %s of project %s: %s", name, project_id, exc)
-    return Redactor(values)
+    return Redactor(values, keys=KnownKeys(lambda: known.allowed) if known.hides_keys else None)
 
 
-def is_readable(row: ProjectSecret) -> bool:
+def key_redactor(project: Project) -> Redactor:
+    """Returns: what hides keys, but not those that somebody has allowed. `project.team` should be
+    loaded; the database is asked only once a key is found."""
+    if not project.team.hides_keys:
+        return NO_SECRETS
+
+    @cache
+    def allowed() -> frozenset[str]:
+        rows = AllowedKey.objects.filter(project=project)
+        return frozenset(rows.values_list("fingerprint", flat=True))
+
+    return Redactor({}, keys=KnownKeys(allowed))
+
+
+def hide_keys(project: Project, text: str) -> str:
+    """Returns: a text as it may be kept."""
+    return key_redactor(project).text(text)
+
+
+def keys_in(project: Project, text: str) -> dict[str, str]:
+    """Returns: what would be hidden in a text: the values, and what kind each is of."""
+    data, keys = text.encode("utf-8", "surrogatepass"), key_redactor(project).keys
+    found = keys.found(data) if keys else ()
+    return {data[one.start : one.end].decode(): one.kind for one in found}
+
+
+def team_secrets_of(project: Project) -> QuerySet[TeamSecret]:
+    """Returns: those of its team that it gets, unless it has one of the same name."""
+    reach = Q(everywhere=True) | Q(projects=project)
+    return TeamSecret.objects.filter(reach, team=project.team_id).distinct()
+
+
+def is_readable(row: ProjectSecret | TeamSecret) -> bool:
     """Whether this server can still decrypt it."""
     try:
         decrypt(row.value)

@@ -18,6 +18,7 @@ from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.project_folders import remove_managed
 from sessions.jobs import audit_stream, clones, disk_use, sweep, webhooks
+from sessions.jobs.samples import take_sample
 from sessions.jobs.snapshot_pruning import prune_snapshots
 from sessions.queue_position import free_places
 from sessions.runner import run_session
@@ -49,6 +50,12 @@ def wake_runnable() -> None:
         if places[project.host] > 0:
             places[project.host] -= 1
             wake_again(session_id, project)
+
+
+@shared_task(name="sessions.sample_server")
+def sample_server() -> None:
+    """Keep what the server did in the last minute, for the operators' charts."""
+    take_sample()
 
 
 @shared_task(name="sessions.prepare_project")

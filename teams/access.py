@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypedDict
 
-from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -17,8 +16,8 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Forbidden, NotFound
-from teams.models import Membership, Role, Team, User
-from teams.policy import require_policy
+from teams.models import Membership, Role, Team, TeamCreation, User
+from teams.policy import known_team_creation, require_policy
 
 _MEMBERSHIP = CompiledQuery(
     lambda user_id, slug_or_id: (
@@ -166,8 +165,8 @@ def in_emergency(access: TeamAccess) -> list[Membership]:
 
 
 def may_create_team(user: User) -> bool:
-    """Whether the instance's policy lets the person create teams."""
-    return settings.TEAM_CREATION == "everyone" or is_operator(user)
+    """Whether the instance's policy lets the person create teams, as pages say it."""
+    return is_operator(user) or known_team_creation() == TeamCreation.EVERYONE
 
 
 def is_operator(user: User) -> bool:

@@ -10,8 +10,10 @@ from typing import Final, Literal, TypedDict
 from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.bus import publish
+from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.origin import Origin, current_origin
 from teams.access import is_operator, settings_group
@@ -46,11 +48,16 @@ class AuditAction(StrEnum):
     SERVICE_DELETED = "service.deleted"
     USER_CREATED = "user.created"
     USER_RENAMED = "user.renamed"
+    USER_UPDATED = "user.updated"
     USER_PASSWORD_CHANGED = "user.password_changed"  # noqa: S105 - a name, no secret
     USER_SIGNED_IN = "user.signed_in"
     USER_SIGN_IN_FAILED = "user.sign_in_failed"
     USER_SIGNED_OUT = "user.signed_out"
     USER_UNLOCKED = "user.unlocked"
+    USER_DEACTIVATED = "user.deactivated"
+    USER_REACTIVATED = "user.reactivated"
+    USER_MADE_OPERATOR = "user.made_operator"
+    USER_NO_OPERATOR = "user.no_operator"
     RESET_CREATED = "reset.created"
     MFA_ADDED = "mfa.added"
     MFA_REMOVED = "mfa.removed"
@@ -60,6 +67,10 @@ class AuditAction(StrEnum):
     IDENTITY_DELETED = "identity.deleted"
     IDENTITY_LINKED = "identity.linked"
     IDENTITY_UNLINKED = "identity.unlinked"
+    DIRECTORY_TOKEN_CREATED = "directory.token_created"  # noqa: S105 - a name, no secret
+    DIRECTORY_TOKEN_REVOKED = "directory.token_revoked"  # noqa: S105 - a name, no secret
+    DIRECTORY_GROUP_SAVED = "directory.group_saved"
+    DIRECTORY_GROUP_DELETED = "directory.group_deleted"
     POLICY_CHANGED = "policy.changed"
     PROVIDER_CREATED = "provider.created"
     PROVIDER_UPDATED = "provider.updated"
@@ -75,6 +86,10 @@ class AuditAction(StrEnum):
     PUBLISHING_SET_UP = "publishing.set_up"
     SECRET_SET = "secret.set"  # noqa: S105 - a name, no secret
     SECRET_REMOVED = "secret.removed"  # noqa: S105 - a name, no secret
+    TEAM_SECRET_SET = "secret.team_set"  # noqa: S105 - as above
+    TEAM_SECRET_REMOVED = "secret.team_removed"  # noqa: S105 - as above
+    KEY_HIDING_CHANGED = "secret.key_hiding_changed"
+    KEY_ALLOWED = "secret.key_allowed"
     MCP_SIGNED_IN = "mcp.signed_in"
     MCP_SIGNED_OUT = "mcp.signed_out"
     SESSION_CREATED = "session.created"
@@ -153,6 +168,8 @@ class AuditAction(StrEnum):
     CATALOG_REFUSED = "catalog.refused"
     ADDRESS_ALLOWED = "address.allowed"
     ADDRESS_CLOSED = "address.closed"
+    ANNOUNCEMENT_POSTED = "announcement.posted"
+    ANNOUNCEMENT_ENDED = "announcement.ended"
     EMERGENCY_BEGAN = "emergency.began"
     EMERGENCY_ENDED = "emergency.ended"
     OPERATOR_STOPPED_TURN = "operator.stopped_turn"
@@ -203,6 +220,20 @@ _OF_SETTINGS = frozenset(
 
 # By these names an entry has addresses of people, and of their browsers.
 _PERSONAL = frozenset({"user", "email", "from", "to", "address", "user_agent", "account"})
+
+
+MAX_REASON = 300
+
+
+def clean_reason(text: str) -> str:
+    """Raises: Invalid when it is empty or too long."""
+    why = " ".join(text.split())
+    if not why or len(why) > MAX_REASON:
+        raise Invalid(
+            _("Enter a reason of at most %(most)s characters.") % {"most": MAX_REASON},
+            field="reason",
+        )
+    return why
 
 
 def record(

@@ -6,14 +6,11 @@ and `{project}` with the names of the rows.
 
 from __future__ import annotations
 
-import re
-
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from teams.audit import AuditAction as Did
-
-_NAME = re.compile(r"\{\w+\}")
+from teams.audit_labels import LABELS
 
 # fmt: off
 SENTENCES: dict[str, Promise] = {
@@ -60,6 +57,12 @@ SENTENCES: dict[str, Promise] = {
     Did.PUBLISHING_SET_UP: gettext_lazy("{who} set up publishing for the project {it}."),
     Did.SECRET_SET: gettext_lazy("{who} set the secret {name} of the project {it}."),
     Did.SECRET_REMOVED: gettext_lazy("{who} removed the secret {name} of the project {it}."),
+    Did.TEAM_SECRET_SET: gettext_lazy("{who} set the team secret {name}."),
+    Did.TEAM_SECRET_REMOVED: gettext_lazy("{who} removed the team secret {name}."),
+    Did.KEY_HIDING_CHANGED: gettext_lazy("{who} turned on hiding well-known keys."),
+    f"{Did.KEY_HIDING_CHANGED}:shown": gettext_lazy("{who} turned off hiding well-known keys."),
+    Did.KEY_ALLOWED: gettext_lazy(
+        "{who} allowed a text that looks like a key ({kinds}) in the project {it}."),
     Did.MCP_SIGNED_IN: gettext_lazy("{who} signed in to the MCP server {server} in {it}."),
     Did.MCP_SIGNED_OUT: gettext_lazy("{who} signed out of the MCP server {server} in {it}."),
     Did.MCP_PROGRAM_ACCEPTED: gettext_lazy(
@@ -156,12 +159,17 @@ SENTENCES: dict[str, Promise] = {
         "The operator {who} changed the limits of the team {it}."),
     Did.USER_CREATED: gettext_lazy("{who} created the account {it}."),
     Did.USER_RENAMED: gettext_lazy("{who} renamed the account {it}."),
+    Did.USER_UPDATED: gettext_lazy("{who} updated the account {it}."),
     Did.USER_PASSWORD_CHANGED: gettext_lazy("{who} changed the password of {it}."),
     Did.USER_SIGNED_IN: gettext_lazy("{who} signed in."),
     Did.USER_SIGN_IN_FAILED: gettext_lazy("A sign-in as {account} failed."),
     f"{Did.USER_SIGNED_OUT}:own": gettext_lazy("{who} signed out."),
     Did.USER_SIGNED_OUT: gettext_lazy("{who} signed out browsers of {it}."),
     Did.USER_UNLOCKED: gettext_lazy("{who} unlocked the account {it}."),
+    Did.USER_DEACTIVATED: gettext_lazy("{who} deactivated the account {it}: {reason}"),
+    Did.USER_REACTIVATED: gettext_lazy("{who} reactivated the account {it}: {reason}"),
+    Did.USER_MADE_OPERATOR: gettext_lazy("{who} made {it} an operator: {reason}"),
+    Did.USER_NO_OPERATOR: gettext_lazy("{who} removed {it} as an operator: {reason}"),
     Did.USAGE_EXPORTED: gettext_lazy("{who} exported usage."),
     Did.ACCESS_DENIED: gettext_lazy("{who} was denied access: {method} {route}."),
     Did.AUDIT_PRUNED: gettext_lazy("{who} removed old audit entries, up to number {until}."),
@@ -175,11 +183,18 @@ SENTENCES: dict[str, Promise] = {
     Did.IDENTITY_DELETED: gettext_lazy("{who} deleted the identity provider {name}."),
     Did.IDENTITY_LINKED: gettext_lazy("{who} connected the identity provider {provider}."),
     Did.IDENTITY_UNLINKED: gettext_lazy("{who} disconnected the identity provider {provider}."),
+    Did.DIRECTORY_TOKEN_CREATED: gettext_lazy("{who} created the SCIM token {name}."),
+    Did.DIRECTORY_TOKEN_REVOKED: gettext_lazy("{who} revoked the SCIM token {name}."),
+    Did.DIRECTORY_GROUP_SAVED: gettext_lazy("{who} saved the directory group {name}."),
+    Did.DIRECTORY_GROUP_DELETED: gettext_lazy("{who} deleted the directory group {name}."),
     Did.POLICY_CHANGED: gettext_lazy("{who} changed the sign-in policy."),
+    f"{Did.POLICY_CHANGED}:teams": gettext_lazy("{who} changed who may create teams."),
     Did.CATALOG_REFRESHED: gettext_lazy("{who} refreshed the model catalog."),
     Did.CATALOG_REFUSED: gettext_lazy("{who} got a model catalog that was rejected."),
     Did.ADDRESS_ALLOWED: gettext_lazy("{who} allowed an address."),
     Did.ADDRESS_CLOSED: gettext_lazy("{who} blocked an address."),
+    Did.ANNOUNCEMENT_POSTED: gettext_lazy("{who} posted an announcement: {text}"),
+    Did.ANNOUNCEMENT_ENDED: gettext_lazy("{who} ended an announcement: {text}"),
     Did.OPERATOR_DRAINED_WORKER: gettext_lazy("{who} drained a worker."),
     Did.OPERATOR_RESUMED_WORKER: gettext_lazy("{who} resumed a worker."),
 }
@@ -219,13 +234,16 @@ GROUPS: dict[str, tuple[Promise, tuple[str, ...]]] = {
         ("session.exported", "file.downloaded", "usage.exported", "audit.", "share."),
     ),
     "@automation": (gettext_lazy("Schedules and webhooks"), ("schedule.", "webhook.")),
-    "@operators": (gettext_lazy("Operators"), ("operator.",)),
+    "@operators": (gettext_lazy("Operators"), ("operator.", "announcement.")),
 }
 
 # What people call the kinds of rows.
 KINDS: dict[str, Promise] = {
+    "announcement": gettext_lazy("Announcement"),
     "apitoken": gettext_lazy("API token"),
     "checkout": gettext_lazy("Worktree"),
+    "directorygroup": gettext_lazy("Directory group"),
+    "directorytoken": gettext_lazy("SCIM token"),
     "identityprovider": gettext_lazy("Identity provider"),
     "invite": gettext_lazy("Invitation"),
     "membership": gettext_lazy("Member"),
@@ -317,8 +335,8 @@ _VALUES: dict[str, dict[str, Promise]] = {
 
 
 def action_label(action: str) -> str:
-    """Returns: what the action is, as a sentence without names; itself if there is none."""
-    return _NAME.sub("…", str(SENTENCES.get(action, action)))
+    """Returns: what the action is in a few words; itself if there are none."""
+    return str(LABELS.get(action, action))
 
 
 def kind_label(kind: str) -> str:

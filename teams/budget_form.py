@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.http import QueryDict
+from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from teams.budgets import Limit, Scope
 from teams.models import Budget, Membership, Period
+from teams.models.budget import WARN_PERCENT
 
 MAX_AMOUNT = Decimal("9999999.99")
 _MEMBER = "member_{}"
@@ -20,33 +23,62 @@ _MEMBER = "member_{}"
 _SESSION_PLACES = 6
 
 
-# A field for numbers would leave out a comma without a word, and take 20,00 for 2000.
-def _amount(look: str = "", **more: Any) -> forms.DecimalField:  # as the field takes them
-    shown = {"class": look} if look else {}
-    return forms.DecimalField(
+class AmountField(forms.DecimalField):
+    """USD as the language writes them, with or without a separator of thousands."""
+
+    def __init__(self, *, look: str = "", decimal_places: int = 2, **more: Any) -> None:
+        shown = {"class": look} if look else {}
+        super().__init__(
+            required=False,
+            max_value=MAX_AMOUNT,
+            decimal_places=decimal_places,
+            # A field for numbers would leave out a comma, and take 20,00 for 2000.
+            widget=forms.TextInput(attrs={"inputmode": "decimal", **shown}),
+            localize=True,
+            **more,
+        )
+
+    def to_python(self, value: Any) -> Decimal | None:  # type: ignore[override]  # as Django has it
+        """Raises: ValidationError for what is no number, and for too many decimal places."""
+        text = value.strip() if isinstance(value, str) else ""
+        group, point = (
+            re.escape(get_format(name)) for name in ("THOUSAND_SEPARATOR", "DECIMAL_SEPARATOR")
+        )
+        if group != point and re.fullmatch(rf"\d{{1,3}}(?:{group}\d{{3}})+(?:{point}\d*)?", text):
+            value = re.sub(group, "", text)
+        number = super().to_python(value)
+        exponent = number.as_tuple().exponent if number is not None else 0
+        most = self.decimal_places or 0
+        if isinstance(exponent, int) and -exponent > most:
+            said = _("Use at most %(count)s decimal places.") % {"count": most}
+            raise forms.ValidationError(said, code="max_decimal_places")
+        return number
+
+
+def _amount(look: str = "", **more: Any) -> AmountField:  # as the field takes them
+    return AmountField(look=look, min_value=Decimal(0), **more)
+
+
+def _warn_percent() -> forms.IntegerField:
+    return forms.IntegerField(
+        label=gettext_lazy("Warn at (percent)"),
+        help_text=gettext_lazy("From this share on, the message field shows a warning."),
         required=False,
-        min_value=Decimal(0),
-        max_value=MAX_AMOUNT,
-        decimal_places=2,
-        widget=forms.TextInput(attrs={"inputmode": "decimal", **shown}),
-        localize=True,
-        **more,
+        min_value=1,
+        max_value=99,
+        initial=WARN_PERCENT,
     )
 
 
-def _session_amount() -> forms.DecimalField:
-    return forms.DecimalField(
+def _session_amount() -> AmountField:
+    return AmountField(
         label=gettext_lazy("For one session"),
         help_text=gettext_lazy(
             "For the whole session, including its sub-agents. At the limit, the session waits "
             "until an admin allows the same amount again."
         ),
-        required=False,
         min_value=Decimal(1).scaleb(-_SESSION_PLACES),
-        max_value=MAX_AMOUNT,
         decimal_places=_SESSION_PLACES,
-        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
-        localize=True,
     )
 
 
@@ -65,6 +97,7 @@ class BudgetForm(forms.Form):
         help_text=gettext_lazy("For members without a budget of their own below."),
     )
     session = _session_amount()
+    warn_percent = _warn_percent()
     allows_unpriced = forms.BooleanField(
         label=gettext_lazy("Allow models without a known price"),
         help_text=gettext_lazy(
@@ -82,9 +115,11 @@ class BudgetForm(forms.Form):
         session: Decimal | None,
         allows_unpriced: bool,
     ) -> None:
-        found = {(one.scope, one.user_id): one.amount for one in budgets}
+        rows = list(budgets)
+        found = {(one.scope, one.user_id): one.amount for one in rows}
         self._users: dict[str, int] = {}
-        initial: dict[str, Decimal | bool | None] = {
+        initial: dict[str, Decimal | bool | int | None] = {
+            "warn_percent": rows[0].warn_percent if rows else WARN_PERCENT,
             "team": found.get((Budget.Scope.TEAM, None)),
             "each": found.get((Budget.Scope.EACH, None)),
             "session": session,
@@ -107,12 +142,15 @@ class BudgetForm(forms.Form):
         """Returns: the amounts of a valid form, by whose they are."""
         data = self.cleaned_data
         members = {user_id: data[name] for name, user_id in self._users.items()}
-        shared = {name: data[name] for name in ("team", "each", "session", "allows_unpriced")}
+        names = ("team", "each", "session", "allows_unpriced", "warn_percent")
+        shared = {name: data[name] for name in names}
         return {**shared, "members": members}
 
 
 # Whose a budget of the form is: "team", "each", "service", "member:<id>" or "project:<id>".
 _WHOSE = (Scope.TEAM, Scope.EACH, Scope.SERVICE)
+# Whose hard budgets of a month `BudgetForm` has.
+_OF_MONTH = (Scope.TEAM, Scope.EACH, Scope.MEMBER)
 
 
 class LimitForm(forms.Form):
@@ -130,6 +168,7 @@ class LimitForm(forms.Form):
         ],
     )
     amount = _amount(label=gettext_lazy("Amount"), help_text=gettext_lazy("In US dollars."))
+    warn_percent = _warn_percent()
 
     def __init__(
         self,
@@ -155,6 +194,14 @@ class LimitForm(forms.Form):
             ),
         ]
 
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        whose = str(data.get("whose", "")).partition(":")[0]
+        is_above = whose in _OF_MONTH and data.get("kind") == "hard"
+        if is_above and data.get("period") == Period.MONTH:
+            self.add_error("period", _("Set this budget above, under Limits or Members."))
+        return data
+
     def to_limit(self) -> Limit:
         """Returns: which budget a valid form names."""
         data = self.cleaned_data
@@ -165,6 +212,7 @@ class LimitForm(forms.Form):
             is_soft=data["kind"] == "soft",
             user_id=int(key) if kind == Scope.MEMBER else None,
             project=key if kind == Scope.PROJECT else "",
+            warn_percent=data["warn_percent"],
         )
 
 

@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from opencode_web.lib.errors import NotFound
 from teams.access import TeamAccess
-from teams.budgets import WARN_PERCENT
 from teams.budgets.all_standings import load_all_standings
 from teams.models import BudgetNotice, Period
 
@@ -60,7 +59,7 @@ def find_passed() -> list[BudgetNotice]:
     now, found = timezone.now(), []
     noted = {_identity(row) for row in BudgetNotice.objects.filter(_is_current())}
     for budget, user_id, standing in load_all_standings():
-        threshold = REACHED_PERCENT if standing.is_reached else WARN_PERCENT
+        threshold = REACHED_PERCENT if standing.is_reached else standing.warn_percent
         is_due = standing.is_reached or (standing.is_near and not standing.is_soft)
         row = BudgetNotice(
             team_id=budget.team_id,

@@ -12,16 +12,21 @@ from typing import Any
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
+from django.core.cache import cache
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Forbidden
-from teams.models import IdentityProvider, SignIn, SignInPolicy, Team, User
+from teams.models import IdentityProvider, SignIn, SignInPolicy, Team, TeamCreation, User
 
 # As allauth's `record_authentication` keeps it: a list of what the person has shown, and who it is.
 _METHODS = "account_authentication_methods"
 _METHODS_OF = "account_authentication_methods_user"
+_TEAM_CREATION = "policy.team_creation"
+# So long may pages of another process go on to offer what the policy no longer allows.
+_KNOWN_S = 30
 _FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 
@@ -40,6 +45,24 @@ def sign_in_of(session: SessionBase | Mapping[str, Any], user: User) -> SignIn:
 def instance_policy() -> SignInPolicy:
     """The policy of the whole server."""
     return SignInPolicy.objects.first() or SignInPolicy()
+
+
+def team_creation() -> TeamCreation:
+    """Who may create teams: what operators have chosen here, or else `TEAM_CREATION`."""
+    chosen = instance_policy().team_creation or settings.TEAM_CREATION
+    cache.set(_TEAM_CREATION, chosen, _KNOWN_S)
+    return TeamCreation(chosen)
+
+
+def forget_team_creation() -> None:
+    """Have the pages of this process read it anew."""
+    cache.delete(_TEAM_CREATION)
+
+
+def known_team_creation() -> TeamCreation:
+    """As `team_creation`, for pages: it may be half a minute old, and mostly costs no query."""
+    known = cache.get(_TEAM_CREATION)
+    return team_creation() if known is None else TeamCreation(known)
 
 
 def require_policy(user: User, team: Team) -> None:

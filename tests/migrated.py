@@ -35,7 +35,7 @@ def lay_out(data: Path, *, with_database: bool = True) -> None:
     data.mkdir(mode=0o700, parents=True)
     if with_database:
         shutil.copyfile(database(), data / "db.sqlite3")
-    shutil.copytree(_static_files(), data / "static")
+    shutil.copytree(static_files(), data / "static")
 
 
 def database() -> Path:
@@ -47,7 +47,8 @@ def database() -> Path:
     return _kept(name, lambda data: _manage("prepare", OPENCODE_WEB_DATA=data)) / "db.sqlite3"
 
 
-def _static_files() -> Path:
+def static_files() -> Path:
+    """Returns: the folder of what `collectstatic` collects, to be read or copied."""
     digest = hashlib.sha256(_LOCK_FILE.read_bytes())
     for file in sorted((ROOT / "static").rglob("*")):
         stat = file.stat()

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 import signal
 from collections import Counter
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -28,6 +30,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("ci" if "CI" in os.environ else "patient")
 
+_ALL_DEEP = re.compile(r"^pytestmark = .*\bpytest\.mark\.deep\b", re.M)
 _DATABASE = frozenset({"db", "transactional_db", "django_db_setup"})
 
 
@@ -60,6 +63,13 @@ def _is_stored(item: pytest.Item) -> bool:
     )
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    # To import what would be left out takes each process seconds.
+    if config.getoption("markexpr") != "not deep" or collection_path.suffix != ".py":
+        return None
+    return True if _ALL_DEEP.search(collection_path.read_text()) else None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--stored"):
@@ -73,7 +83,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     # All that is there by now stays to the end. To look for garbage among it again and again is a
     # sixth of the processor's time of the tests that have no browser.
-    gc.collect()
     gc.freeze()
 
 

@@ -17,6 +17,7 @@ from typing import TypeVar, cast
 from urllib.parse import quote, quote_plus
 
 from opencode_web.lib.json import JsonValue
+from opencode_web.lib.known_keys import MARK, KeyStream, KnownKeys
 
 # Shorter values would be found by chance everywhere, and say where the secret was.
 MIN_CHARS = 6
@@ -30,13 +31,15 @@ _BETWEEN = b"\xff"
 
 
 class Redactor:
-    """Knows the secrets of one project, by name. Without any it gives back what it gets.
+    """Knows the secrets of one project, by name, and with `keys` the forms of well-known keys.
+    Without any it gives back what it gets.
 
     It has no text form of its own that would show them.
     """
 
-    def __init__(self, secrets: Mapping[str, str]) -> None:
+    def __init__(self, secrets: Mapping[str, str], *, keys: KnownKeys | None = None) -> None:
         self.secrets = dict(secrets)
+        self.keys = keys
         self._marks = {
             needle: mark_of(name).encode()
             for name, value in sorted(secrets.items(), key=lambda item: len(item[1]))
@@ -49,7 +52,7 @@ class Redactor:
             self._by_first.setdefault(needle[0], []).append(needle)
 
     def __bool__(self) -> bool:
-        return bool(self._needles)
+        return bool(self._needles) or self.keys is not None
 
     @property
     def longest(self) -> int:
@@ -58,6 +61,11 @@ class Redactor:
 
     def data(self, data: bytes) -> bytes:
         """Put marks in place of the secrets in a whole."""
+        clean = self.named(data)
+        return clean if self.keys is None else self.keys.data(clean)
+
+    def named(self, data: bytes) -> bytes:
+        """Like `data`, with well-known keys left as they are."""
         pieces, position = [], 0
         for start, end, mark in self.found(data):
             pieces += [data[position:start], mark]
@@ -66,7 +74,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Like `data`, for a text."""
-        if not self._needles:
+        if not self:
             return text
         data = text.encode("utf-8", "surrogatepass")
         clean = self.data(data)
@@ -74,7 +82,7 @@ class Redactor:
 
     def json(self, value: _Json, *, keys: bool = True) -> _Json:
         """Like `data`, for every text in it; for keys too, unless all of them are names of ours."""
-        if not self._needles:
+        if not self:
             return value
         texts = _texts_in(value, keys=keys)
         # In one search: that is much faster than one in each of thousands of short texts.
@@ -89,10 +97,20 @@ class Redactor:
         """How many times it has what is shown in place of one of the secrets."""
         return sum(text.count(mark_of(name)) for name in self.secrets)
 
+    def stands_in(self, text: str) -> str:
+        """Returns: the first mark in a text that stands for something hidden, or nothing."""
+        named = next((mark_of(name) for name in self.secrets if mark_of(name) in text), "")
+        if named or self.keys is None:
+            return named
+        found = MARK.search(text.encode("utf-8", "surrogatepass"))
+        return found[0].decode() if found else ""
+
     def is_overwritten(self, old: bytes, new: bytes) -> bool:
         """Whether a change puts marks into a text that has secrets: somebody has edited what they
         were shown."""
-        marks = (mark_of(name).encode() for name in self.secrets)
+        marks = {mark_of(name).encode() for name in self.secrets}
+        if self.keys is not None:
+            marks |= set(MARK.findall(new))
         adds = any(new.count(mark) > old.count(mark) for mark in marks)
         return adds and self.data(old) is not old
 
@@ -147,14 +165,24 @@ class RedactedStream:
     def __init__(self, redactor: Redactor, *, eager: int = 0) -> None:
         self._redactor = redactor
         self._eager = eager
+        # Not where people type: what may become a key would show only when it is whole.
+        self._keys = KeyStream(redactor.keys) if redactor.keys and not eager else None
         self.held = b""
         # Of what is held, so much was given out already.
         self._given = 0
+        self._hid = False
+
+    @property
+    def hid(self) -> bool:
+        """Whether anything was taken out so far."""
+        return self._hid or (self._keys is not None and self._keys.hid)
 
     def feed(self, data: bytes) -> bytes:
         """Take a piece. Returns: what can be given out by now."""
-        if not self._redactor:
-            return data
+        clean = self._feed(data) if self._redactor.longest else data
+        return clean if self._keys is None else self._keys.feed(clean)
+
+    def _feed(self, data: bytes) -> bytes:
         data, given = self.held + data, self._given
         pieces, hold = self._settled(data)
         # What was given out before it was sure stands first, unless it has become part of a mark.
@@ -167,10 +195,11 @@ class RedactedStream:
 
     def finish(self) -> bytes:
         """Returns: the rest."""
-        clean = self._redactor.data(self.held)
+        clean = self._redactor.named(self.held)
         rest = clean[self._given :] if clean == self.held else clean
+        self._hid = self._hid or clean != self.held
         self.held, self._given = b"", 0
-        return rest
+        return rest if self._keys is None else self._keys.feed(rest) + self._keys.finish()
 
     def _settled(self, data: bytes) -> tuple[list[bytes], int]:
         """Returns: the pieces that are sure, at least one, and where they end."""
@@ -181,6 +210,7 @@ class RedactedStream:
             if hold <= start:
                 break
             pieces += [data[position:start], mark]
+            self._hid = True
             position = end
             if hold < position:
                 hold = self._redactor.unfinished(data, position)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -42,6 +43,12 @@ from tools.permissions.rules import Ruleset, is_hidden
 from tools.settlement import settle
 
 logger = logging.getLogger(__name__)
+
+_STANDS_FOR = (
+    " Note: {} stands for a value in the file that you are not shown, so it cannot be part of the "
+    "text to replace, of a patch or of the new text. Change only the lines around it and leave its "
+    "line as it is. If the value itself has to change, ask the user to do it."
+)
 
 # Any: tools differ in their parameter models, and a mapping has one value type.
 _TOOLS: Mapping[str, Tool[Any]] = MappingProxyType(
@@ -98,6 +105,19 @@ def offered_tools(
     ]
 
 
+def _about_marks(
+    tool: Tool[Any],  # Any: see _TOOLS
+    arguments: JsonObject,
+    error: ToolError,
+    context: ToolContext,
+) -> str:
+    """What a model has to know that wants to change a file by what it was shown of a key in it."""
+    if tool.permission != "edit" or type(error) is not ToolError:
+        return ""
+    mark = context.sandbox.redactor.stands_in(json.dumps(arguments))
+    return _STANDS_FOR.format(mark) if mark else ""
+
+
 async def execute(
     tool: Tool[Any],  # Any: see _TOOLS
     arguments: JsonObject,
@@ -118,6 +138,7 @@ async def execute(
         except ToolError as exc:
             call.outcome = "error"
             exc.message = context.sandbox.redactor.text(exc.message)
+            exc.message += _about_marks(tool, arguments, exc, context)
             exc.args = (exc.message,)
             raise
         except OSError as exc:

@@ -14,6 +14,7 @@ from typing import Any
 
 import httpcore
 import httpx
+from django.utils.translation import gettext, gettext_noop
 
 from opencode_web.lib.addresses import RefusedAddress, is_public, resolve
 from opencode_web.lib.outbound_policy import require_open
@@ -32,7 +33,9 @@ OnRedirect = Callable[[str], Awaitable[None]]
 
 # Said of every failure before an answer came: what differs between them would tell whoever typed
 # the address which ports are open, and which names there are, in the network of this server.
-NO_ANSWER = "it does not answer, or it is a private address that an operator has to allow"
+NO_ANSWER = gettext_noop(
+    "it does not answer, or it is a private address that an operator has to allow"
+)
 _CONNECT_S = 15.0
 # How long a connection to a private address may be reused without another look at the policy.
 _PRIVATE_REUSE_S = 5.0
@@ -137,7 +140,7 @@ class GuardedTransport(httpx.AsyncHTTPTransport):
             response = await super().handle_async_request(request)
         except httpx.TransportError as exc:
             log_failure(request.url.host, request.url.port, exc)
-            raise NoAnswer(NO_ANSWER, request=request) from exc
+            raise NoAnswer(gettext(NO_ANSWER), request=request) from exc
         self.answered = True
         return response
 
@@ -175,8 +178,8 @@ async def guarded_client(
         ):
             yield client
     except TimeoutError as exc:
-        slow = f"it took longer than {timeout_s:g} s"
-        raise FetchError(slow if transport.answered else NO_ANSWER) from exc
+        slow = gettext("it took longer than {seconds} s").format(seconds=f"{timeout_s:g}")
+        raise FetchError(slow if transport.answered else gettext(NO_ANSWER)) from exc
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as exc:
         raise FetchError(str(exc) or type(exc).__name__) from exc
 
@@ -205,7 +208,7 @@ async def open_page(
             target = _next(target, response.headers["location"])
             if on_redirect is not None:
                 await on_redirect(target)
-        raise FetchError("it leads on and on")
+        raise FetchError(gettext("it redirects too often"))
 
 
 def check_url(url: str) -> str:
@@ -214,17 +217,18 @@ def check_url(url: str) -> str:
     Raises: FetchError for what is no plain http(s) address.
     """
     if len(url) > MAX_URL_CHARS:
-        raise FetchError(f"the address is longer than {MAX_URL_CHARS} characters")
+        text = gettext("it is longer than {count} characters")
+        raise FetchError(text.format(count=MAX_URL_CHARS))
     if _AMBIGUOUS.search(url):
-        raise FetchError("the address has a space, a backslash or a control character in it")
+        raise FetchError(gettext("it contains a space, a backslash or a control character"))
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, ValueError) as exc:
-        raise FetchError("it is no valid address") from exc
+        raise FetchError(gettext("it is not a valid address")) from exc
     if parsed.scheme not in {"http", "https"} or not parsed.host:
-        raise FetchError("only http and https addresses can be read")
+        raise FetchError(gettext("it must start with http:// or https://"))
     if parsed.userinfo or "@" in parsed.netloc.decode("ascii", "replace"):
-        raise FetchError("addresses with a user name or password are not read")
+        raise FetchError(gettext("it must not contain a user name or password"))
     return str(parsed.copy_with(fragment=None))
 
 
@@ -232,9 +236,9 @@ def _next(url: str, location: str) -> str:
     try:
         target = check_url(str(httpx.URL(url).join(location)))
     except httpx.InvalidURL as exc:
-        raise FetchError("it leads to an address that is not valid") from exc
+        raise FetchError(gettext("it redirects to an address that is not valid")) from exc
     if url.startswith("https:") and not target.startswith("https:"):
-        raise FetchError("it leads from https to an address without")
+        raise FetchError(gettext("it redirects from https to http"))
     return target
 
 

@@ -70,8 +70,8 @@ class Cause:
                 return money(value)
             case date():
                 return date_format(value, "DATE_FORMAT")
-            case str() if name == "said" and value:
-                # A sign-in may have said it, in a whole sentence that the catalogues have.
+            case str() if name in ("said", "why") and value:
+                # A sign-in or a connection may have said it, in words that the catalogues have.
                 return gettext(value)
             case _:
                 return value

@@ -68,6 +68,15 @@ def access_any_team(user: User, team_id: str) -> Team:
     return row
 
 
+def access_account(user: User, person: int) -> User:
+    """Raises: NotFound for an unknown person or a program, and for everybody who is no operator."""
+    access_operator(user)
+    row = User.objects.filter(pk=person, service_of=None).first()
+    if row is None:
+        raise NotFound("Account", str(person))
+    return row
+
+
 def operator_view(
     view: Callable[Concatenate[UserRequest, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:

@@ -14,7 +14,6 @@ from django.views.decorators.http import require_GET, require_POST
 from opencode_web.lib.errors import NotFound
 from opencode_web.ops.access import access_process, access_turn, operator_view
 from sessions.actions.operators import (
-    MAX_REASON,
     drain_process,
     kill_turn,
     requeue_turn,
@@ -22,6 +21,7 @@ from sessions.actions.operators import (
     stop_turn,
 )
 from sessions.models import ServerProcess
+from teams.audit import MAX_REASON
 from teams.http import UserRequest, client_ip, done, show
 
 

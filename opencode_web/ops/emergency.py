@@ -6,6 +6,7 @@ from django import forms
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -20,7 +21,11 @@ from teams.models import Membership, Role, Team
 class EmergencyForm(forms.Form):
     """Which team, what for, how far and how long."""
 
-    team = forms.ModelChoiceField(Team.objects.order_by("name"), label=gettext_lazy("Team"))
+    team = forms.ModelChoiceField(
+        Team.objects.order_by("name"),
+        label=gettext_lazy("Team"),
+        empty_label=gettext_lazy("Choose a team"),
+    )
     reason = forms.CharField(
         label=gettext_lazy("Reason"),
         max_length=500,
@@ -57,7 +62,9 @@ def emergency(request: UserRequest) -> HttpResponse:
     )
     if row is not None:
         said = _("You are in %(team)s until %(time)s UTC. The team sees it on every page.")
-        texts = {"team": row.team.name, "time": f"{row.expires_at:%Y-%m-%d %H:%M}"}
+        assert row.expires_at is not None
+        until = date_format(row.expires_at, "DATETIME_FORMAT")
+        texts = {"team": row.team.name, "time": until}
         return done(request, said % texts, to=reverse("team_home", args=[row.team.slug]))
     rows = Membership.objects.current().filter(expires_at__isnull=False)
     context: dict[str, object] = {

@@ -16,9 +16,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from opencode_web.ops.access import access_folder, operator_view
 from sessions.actions.folders import assign_folder
-from sessions.actions.operators import MAX_REASON
 from sessions.git.project_folders import resolve_brought_folder
 from sessions.models import TeamFolder
+from teams.audit import MAX_REASON
 from teams.http import UserRequest, attempt, client_ip, done, show
 from teams.models import Team
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 from django.utils import timezone
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from opencode_web.diagnosis import Finding, diagnose
@@ -165,15 +166,17 @@ class Examination:
     def __init__(self, examine: Callable[[], list[Finding]] = diagnose) -> None:
         self._examine = examine
         self._lock = threading.Lock()
-        self._latest: Diagnosis | None = None
+        # By the language that they are worded in.
+        self._latest: dict[str, Diagnosis] = {}
 
     def findings(self, *, at_most_s: float) -> Diagnosis:
         """Returns: findings that are not older; who comes meanwhile waits for the same ones."""
         with self._lock:
-            latest = self._latest
+            language = get_language() or ""
+            latest = self._latest.get(language)
             if latest is None or latest.age_s > at_most_s:
                 found = [_quiet(finding) for finding in self._examine()]
-                latest = self._latest = Diagnosis(timezone.now(), found)
+                latest = self._latest[language] = Diagnosis(timezone.now(), found)
             return latest
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -14,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.public_url import absolute_url
 from opencode_web.ops.access import operator_view
 from opencode_web.ops.identity_form import ProviderForm, RuleForm, to_provider
 from teams.actions.identity import (
@@ -29,6 +29,9 @@ from teams.http import UserRequest, attempt, client_ip, done, show
 from teams.identity.providers import has_saml, return_address
 from teams.models import IdentityProvider, User
 from teams.policy import instance_policy
+
+# It has a page of its own.
+_SCIM = IdentityProvider.Kind.SCIM
 
 
 class InstancePolicyForm(PolicyForm):
@@ -86,9 +89,12 @@ def reset_link(request: UserRequest) -> HttpResponse:
     secret = attempt(form, lambda: _create_reset(request, form.cleaned_data["email"]))
     if secret is None:
         return _show(request, status=422, reset_form=form)
-    path = reverse("reset", args=[secret])
-    link = settings.PUBLIC_URL + path if settings.PUBLIC_URL else request.build_absolute_uri(path)
-    return _show(request, reset_link=link)
+    return _show(request, reset_link=link_of(request, secret))
+
+
+def link_of(request: UserRequest, secret: str) -> str:
+    """Returns: the address of a reset link."""
+    return absolute_url(request, reverse("reset", args=[secret]))
 
 
 @require_http_methods(["GET", "POST"])
@@ -96,7 +102,7 @@ def reset_link(request: UserRequest) -> HttpResponse:
 @operator_view
 def provider_new(request: UserRequest, kind: str) -> HttpResponse:
     """Set a provider up."""
-    if kind not in IdentityProvider.Kind.values:
+    if kind not in IdentityProvider.Kind.values or kind == _SCIM:
         raise NotFound("Page")
     return _edit(request, IdentityProvider(kind=kind))
 
@@ -166,7 +172,7 @@ def _create_reset(request: UserRequest, email: str) -> str:
 
 
 def _find(slug: str) -> IdentityProvider:
-    row = IdentityProvider.objects.filter(slug=slug).first()
+    row = IdentityProvider.objects.exclude(kind=_SCIM).filter(slug=slug).first()
     if row is None:
         raise NotFound("Page")
     return row
@@ -174,8 +180,8 @@ def _find(slug: str) -> IdentityProvider:
 
 def _show(request: UserRequest, *, status: int = 200, **more: Any) -> HttpResponse:
     context: dict[str, object] = {
-        "providers": IdentityProvider.objects.order_by("name"),
-        "kinds": IdentityProvider.Kind.choices,
+        "providers": IdentityProvider.objects.exclude(kind=_SCIM).order_by("name"),
+        "kinds": [kind for kind in IdentityProvider.Kind.choices if kind[0] != _SCIM],
         "policy_form": InstancePolicyForm(initial=vars(instance_policy())),
         "reset_form": ResetForm(),
         "reset_link": "",

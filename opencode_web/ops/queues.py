@@ -129,6 +129,6 @@ def _queue(
     assert isinstance(count, int)
     assert oldest is None or isinstance(oldest, datetime)
     assert done is None or isinstance(done, int)
-    note = _("Delivered") if done is not None else ""
+    note = _("delivered") if done is not None else ""
     oldest_s = None if oldest is None else age_s(oldest, now)
     return Queue(id, label, note, count, oldest_s, done, for_people)

@@ -8,12 +8,12 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from django.db import IntegrityError, transaction
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.text import slug_of
 from providers.account_settings import account_settings
 from providers.actions.models import forget_bounds
 from providers.actions.rows import forget_test, fresh_row, lock_provider
@@ -63,7 +63,7 @@ def create_provider(
     row = ProviderConfig(
         team=team,
         owner=owner,
-        provider_id=_valid_id(provider_id or slugify(name)[:60] or "provider"),
+        provider_id=_valid_id(provider_id or slug_of(name)[:60] or "provider"),
         kind=kind.value,
         name=name.strip()[:100] or provider_id,
         base_url=checked_address(base_url),
@@ -101,7 +101,7 @@ def create_demo(team: Team, *, actor: User | None, ip: str | None = None) -> Pro
         team,
         actor=actor,
         kind=ProviderKind.SCRIPTED,
-        name=PROVIDER_NAME,
+        name=_(PROVIDER_NAME),
         provider_id=PROVIDER_ID,
         ip=ip,
     )

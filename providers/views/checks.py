@@ -27,6 +27,7 @@ from providers.llm.errors import ProviderError
 from providers.models import Credential, ProviderConfig
 from providers.views.connect import NEXT
 from providers.views.holders import Holder, HolderRequest, holder_view
+from providers.wire_errors import words_of
 from teams.http import attempt, client_ip, show
 
 
@@ -47,6 +48,10 @@ class Step:
     @property
     def works(self) -> bool:
         return bool(self.tested and not self.error and not self.problem)
+
+    @property
+    def fault(self) -> str:
+        return words_of(self.error) if self.error else ""
 
     @property
     def status(self) -> int:

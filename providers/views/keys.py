@@ -25,6 +25,7 @@ from providers.llm.sign_in import methods_of
 from providers.models import Credential, ProviderConfig
 from providers.sign_ins import sign_out
 from providers.views.holders import HolderRequest, holder_view
+from providers.wire_errors import words_of
 from teams.http import attempt, client_ip, done, show
 
 NAMED_MODELS = 4
@@ -219,6 +220,7 @@ def _show(
         "of": of,
         "tested": tested,
         "error": error,
+        "fault": words_of(error) if error else "",
         "problem": problem,
     }
     return show(request, "providers/keys.html", "providers/_keys.html", context, status=status)

@@ -13,7 +13,14 @@ from providers import actions
 from providers.catalog import Model
 from providers.effective import offered_models, used_models
 from providers.model_forms import FactsForm, ModelForm, OptionsForm
-from providers.model_texts import abilities, price_rows, status_label, variant_rows
+from providers.model_texts import (
+    abilities,
+    media_labels,
+    price_rows,
+    release_day,
+    status_label,
+    variant_rows,
+)
 from providers.models import ProviderConfig
 from providers.option_hints import unused_names
 from providers.views.holders import HolderRequest, holder_view
@@ -129,10 +136,11 @@ def _show(
         "is_on": found.id in used_models(row),
         "is_changed": bool(row.picked.get(found.id)),
         "names_all": not row.picked,
-        "reads": sorted(found.capabilities.input),
-        "writes": sorted(found.capabilities.output),
+        "reads": media_labels(found.capabilities.input),
+        "writes": media_labels(found.capabilities.output),
         "abilities": abilities(found),
         "status": status_label(found),
+        "released": release_day(found),
         "prices": price_rows(found),
         "variants": variant_rows(found),
         "unused": ", ".join(unused_names(found, found.options)),

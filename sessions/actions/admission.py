@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict
 from sessions.models import Project, Session
+from teams.announcements import require_no_maintenance
 from teams.budgets import require_funds
 from teams.limits import most_disk_mb
 from teams.models import Team
@@ -82,8 +83,9 @@ def require_admission(session: Session, author_id: int | None) -> None:
     """Must be called with the session locked: it may be archived at this moment.
 
     Raises: Conflict as `require_open` and `require_disk`; BudgetReached when a budget that holds
-    for it has nothing left.
+    for it has nothing left; Unavailable during maintenance.
     """
+    require_no_maintenance()
     require_open(session)
     require_disk(session.project.team)
     require_funds(session.project.team, author_id, session.project_id)

@@ -25,6 +25,7 @@ def set_budgets(
     members: Mapping[int, Decimal | None],
     session: Decimal | None,
     allows_unpriced: bool | None = None,
+    warn_percent: int | None = None,
     ip: str | None = None,
 ) -> bool:
     """Like `change_budgets`, and have every session look again that waits for one.
@@ -33,7 +34,13 @@ def set_budgets(
     """
     limited = _limit_sessions(access, session, ip=ip)
     changed = change_budgets(
-        access, team=team, each=each, members=members, allows_unpriced=allows_unpriced, ip=ip
+        access,
+        team=team,
+        each=each,
+        members=members,
+        allows_unpriced=allows_unpriced,
+        warn_percent=warn_percent,
+        ip=ip,
     )
     if changed:
         wake_waiting(access.team)

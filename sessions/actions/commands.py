@@ -34,6 +34,7 @@ from sessions.events.store import lock_session
 from sessions.inbox import parts_of, pending_inputs
 from sessions.mcp.servers import prompts_of_servers
 from sessions.models import Event, SessionInput, State
+from sessions.secrets import keys_in
 from sessions.skills import session_skills
 from teams.models import Role
 
@@ -105,6 +106,14 @@ def run_shell(
     """
     if not line.strip():
         raise Invalid(_("Enter a command."))
+    if keys_in(access.project, line):
+        # With a mark in its place it would be another command.
+        raise Invalid(
+            _(
+                "This command contains a key, which would be stored with it. Save the key as a "
+                "secret of the project and use its variable, such as $NAME."
+            )
+        )
     session = lock_session(access.session.pk)
     again = message_id is not None and session.inputs.filter(pk=message_id).exists()
     if not again and (session.state != State.IDLE or pending_inputs(session.pk)):

@@ -10,6 +10,7 @@ from django.utils import timezone
 from opencode_web.lib.errors import Invalid, NotFound
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.models import KeptDraft, Project, Session
+from sessions.secrets import hide_keys
 from teams.models import Role, User
 
 MAX_CHARS = 200_000
@@ -28,6 +29,7 @@ def save_draft(
         raise NotFound("Project", access.project.pk)
     if len(text) > MAX_CHARS:
         raise Invalid(f"A draft can have at most {MAX_CHARS:,} characters.", field="text")
+    text = hide_keys(access.project, text)
     session = access.session if isinstance(access, SessionAccess) else None
     # A clock that is ahead would win for good. Browsers tell the time in whole milliseconds.
     now = timezone.now()

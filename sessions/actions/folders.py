@@ -17,11 +17,10 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.db import lock_until_commit
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonObject
-from sessions.actions.operators import clean_reason
 from sessions.git.project_folders import unusable_folder
 from sessions.models import Project, TeamFolder
 from teams.access import TeamAccess, is_operator
-from teams.audit import AuditAction, record
+from teams.audit import AuditAction, clean_reason, record
 from teams.models import Team, User
 
 # Any number that no other advisory lock has.
@@ -41,11 +40,12 @@ def claim_folder(access: TeamAccess, folder: Path) -> None:
     """
     lock_until_commit(_LOCK)
     known = _overlapping(TeamFolder.objects.select_related("team"), "path", folder)
+    operator = is_operator(access.user)
     if any(row.team_id != access.team.pk for row in known):
-        raise unusable_folder()
+        raise unusable_folder(for_operator=operator)
     if any(folder.is_relative_to(row.path) for row in known):
         return
-    if not is_operator(access.user):
+    if not operator:
         raise unusable_folder()
     row = TeamFolder(host=settings.HOST_NAME, path=str(folder))
     _assign(row, access.team, access.user, reason="", ip=None)

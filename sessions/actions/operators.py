@@ -10,16 +10,14 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.errors import Conflict
 from sessions.actions.control import interrupt
 from sessions.events.store import lock_session
 from sessions.models import Run, ServerProcess, Session, State
 from sessions.tree import sessions_below
 from sessions.wake import signal_drain, signal_kill, wake
-from teams.audit import AuditAction, record
+from teams.audit import AuditAction, clean_reason, record
 from teams.models import User
-
-MAX_REASON = 300
 
 
 @transaction.atomic
@@ -121,14 +119,3 @@ def _tell(
 ) -> None:
     record(action, actor=operator, team=None, target=process, data={"reason": reason}, ip=ip)
     signal_drain(process.pk, drains=drains)
-
-
-def clean_reason(text: str) -> str:
-    """Raises: Invalid when it is empty or too long."""
-    why = " ".join(text.split())
-    if not why or len(why) > MAX_REASON:
-        raise Invalid(
-            _("Enter a reason of at most %(most)s characters.") % {"most": MAX_REASON},
-            field="reason",
-        )
-    return why

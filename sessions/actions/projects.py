@@ -7,6 +7,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Conflict, Invalid, Unavailable
@@ -24,13 +25,13 @@ from sessions.git.project_folders import made_or_nothing, managed_directory, res
 from sessions.git.url import parse_git_url
 from sessions.models import Project, State, TokenDefault
 from sessions.wake import wake_clone, wake_removal
-from teams.access import TeamAccess, require_role
+from teams.access import TeamAccess, is_operator, require_role
 from teams.audit import AuditAction, record
 from teams.models import Budget, Role
 
 MAX_NAME_CHARS = 120
 WAITING = "Waiting for a worker"
-SAMPLE_NAME = "Sample project"
+SAMPLE_NAME = gettext_noop("Sample project")
 _SAMPLE_FILES = Path(__file__).resolve().parent.parent / "sample_project"
 
 
@@ -84,7 +85,7 @@ def create_project_from_folder(
     and `init` is off; Conflict when it overlaps another project; Forbidden below member.
     """
     require_role(access, Role.MEMBER)
-    folder = resolve_brought_folder(path)
+    folder = resolve_brought_folder(path, for_operator=is_operator(access.user))
     claim_folder(access, folder)
     refuse_overlap(folder)
     # Also a link that leads nowhere: git would follow it.
@@ -121,9 +122,9 @@ def create_empty_project(access: TeamAccess, *, name: str) -> Project:
 
 
 @transaction.atomic
-def create_sample_project(access: TeamAccess, *, name: str = SAMPLE_NAME) -> Project:
+def create_sample_project(access: TeamAccess, *, name: str = "") -> Project:
     """Make a small repository with a bug and a failing test. Raises: Forbidden below member."""
-    project = _add(access, name=name, source=Project.Source.SAMPLE)
+    project = _add(access, name=name or _(SAMPLE_NAME), source=Project.Source.SAMPLE)
     with made_or_nothing(Path(project.directory)) as folder:
         ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
         shutil.copytree(_SAMPLE_FILES, folder, dirs_exist_ok=True, ignore=ignored)

@@ -22,6 +22,7 @@ from sessions.agents.loader import Agent, choose_agent, load_agents
 from sessions.commands.marks import KEY, Mark, with_mark
 from sessions.config.effective import config_data, session_config
 from sessions.config.model import Config
+from sessions.events.hidden import hide_in_event
 from sessions.events.inbox import Delivery, InputAdmitted
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import PART, AgentPart, AnyPart, FilePart, SubtaskPart, TextPart
@@ -124,6 +125,7 @@ def admit_input(
     Raises: Conflict, also when the session takes no prompts.
     """
     session = lock_session(session_id)
+    event = hide_in_event(session.project, event)
     row = _earlier(session, event)
     events: list[SessionEvent] = []
     if row is None:

@@ -79,6 +79,7 @@ def request_commit_of(
     Raises: Invalid; as `request_job`.
     """
     message = _ESCAPES.sub("", clean_text(message.replace("\r\n", "\n"))).strip()
+    message = project_redactor(access.project.pk).text(message)
     if not message or len(message) > MAX_MESSAGE_CHARS:
         raise Invalid(
             _("A commit message must have 1 to {count} characters.").format(count=MAX_MESSAGE_CHARS)

@@ -16,6 +16,7 @@ from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.events.inbox import Delivery
 from sessions.events.store import lock_session
 from sessions.models import ReviewComment, SessionInput, ViewedFile
+from sessions.secrets import hide_keys
 from teams.access import require_role
 from teams.models import Role
 
@@ -77,15 +78,15 @@ def add_comment(access: SessionAccess, lines: Lines, *, body: str) -> ReviewComm
         side=lines.side,
         first=lines.first,
         last=lines.last,
-        code=clean_text(lines.code[:MAX_CODE_CHARS]),
-        body=_body(body),
+        code=hide_keys(access.project, clean_text(lines.code[:MAX_CODE_CHARS])),
+        body=hide_keys(access.project, _body(body)),
     )
 
 
 @transaction.atomic
 def edit_comment(comment: ReviewComment, *, body: str) -> ReviewComment:
     """Raises: Invalid for no words, or too many."""
-    comment.body = _body(body)
+    comment.body = hide_keys(comment.session.project, _body(body))
     comment.save(update_fields=["body"])
     return comment
 
@@ -122,20 +123,25 @@ def send_comments(
 
 
 def comments_text(comments: Iterable[ReviewComment]) -> str:
-    """What the model reads. Pure."""
-    texts = ["I have reviewed the changes. Please look at these comments."]
+    """What the model reads, in the language of the author, under whose name it stands."""
+    texts = [_("I have reviewed the changes. Please look at these comments.")]
     for number, comment in enumerate(comments, start=1):
-        lines = f"line {comment.first}"
-        if comment.last > comment.first:
-            lines = f"lines {comment.first} to {comment.last}"
-        side = " before the change" if comment.side == ReviewComment.Side.OLD else ""
         fence = "`" * max(3, _longest_fence(comment.code) + 1)
-        path = " ".join(comment.path.split())
         code = comment.code.removesuffix("\n")
-        texts.append(
-            f"{number}. {path}, {lines}{side}\n\n{fence}\n{code}\n{fence}\n\n{comment.body}"
-        )
+        texts.append(f"{number}. {_where(comment)}\n\n{fence}\n{code}\n{fence}\n\n{comment.body}")
     return "\n\n".join(texts)
+
+
+def _where(comment: ReviewComment) -> str:
+    old = comment.side == ReviewComment.Side.OLD
+    if comment.last > comment.first:
+        text = _("{path}, lines {first} to {last}")
+        if old:
+            text = _("{path}, lines {first} to {last} before the change")
+    else:
+        text = _("{path}, line {first} before the change") if old else _("{path}, line {first}")
+    path = " ".join(comment.path.split())
+    return text.format(path=path, first=comment.first, last=comment.last)
 
 
 def _longest_fence(code: str) -> int:

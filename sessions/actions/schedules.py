@@ -21,6 +21,7 @@ from sessions.config.effective import config_data, project_config
 from sessions.cron_times import check_times, next_time
 from sessions.events.reasons import ScheduleReason
 from sessions.models import Project, Schedule
+from sessions.secrets import hide_keys
 from teams.access import require_role
 from teams.audit import AuditAction, record
 from teams.models import Role, User
@@ -139,7 +140,8 @@ def _lock(access: ProjectAccess, row: Schedule) -> Schedule:
 
 def _write(row: Schedule, access: ProjectAccess, draft: ScheduleDraft, now: datetime) -> None:
     row.name = clean_text(" ".join(draft.name.split()))
-    row.prompt = clean_text(draft.prompt.replace("\r\n", "\n")).strip()
+    prompt = clean_text(draft.prompt.replace("\r\n", "\n")).strip()
+    row.prompt = hide_keys(row.project, prompt)
     if not row.name or len(row.name) > MAX_NAME_CHARS:
         raise Invalid(
             _("A name must have 1 to {count} characters.").format(count=MAX_NAME_CHARS),

@@ -47,13 +47,15 @@ class LimitBody(Schema):
 
     `scope`: `instance` (the whole server, for operators), `team`, `project` with `projectID`,
     `member` with `userID` (also of a service account), `each` member, `service` for each service
-    account. `period` is of UTC, weeks begin on Monday. A `soft` one only notifies.
+    account. `period` is of UTC, weeks begin on Monday. A `soft` one only notifies. From `warnAt`
+    percent on people are warned; without it that stays, and is 80 at first.
     """
 
     scope: Literal["instance", "team", "project", "each", "service", "member"]
     period: Literal["day", "week", "month"] = "month"
     soft: bool = False
     limit: Decimal = Field(ge=0, le=MAX_AMOUNT, decimal_places=2)
+    warnAt: int | None = Field(default=None, ge=1, le=99)
     userID: int | None = None
     projectID: str = Field(default="", max_length=40)
 
@@ -141,6 +143,7 @@ def set_limit(request: ApiRequest, body: LimitBody, team: str = "") -> list[Limi
         is_soft=body.soft,
         user_id=body.userID,
         project=body.projectID,
+        warn_percent=body.warnAt,
     )
     ip = client_ip(request)
     if limit.scope == Scope.INSTANCE:

@@ -23,6 +23,7 @@ from sessions.api.messages import AnswerMessage, router, with_parts
 from sessions.api.schemas import CommandBody, CompactBody, PromptBody, SummarizeBody
 from sessions.events.live import publish_command, session_group, team_group
 from sessions.models import Message, SessionInput
+from sessions.secrets import hide_keys
 from sessions.stream.hub import Subscription, flushed
 from sessions.stream.rights import watch_rights
 from sessions.stream.turns import find_answer, is_stopped, wait_until
@@ -200,7 +201,8 @@ def _admit_command(principal: Principal, session_id: str, body: CommandBody) -> 
         files=body.parts,  # type: ignore[arg-type]  # they came as JSON; the action checks them
     )
     row = run_command(access, call)
-    publish_command(access.session, name=call.name, arguments=call.arguments, message_id=row.pk)
+    told = hide_keys(access.project, call.arguments)
+    publish_command(access.session, name=call.name, arguments=told, message_id=row.pk)
     return row
 
 

@@ -158,7 +158,8 @@ def open_scope(where: Where) -> FileScope:
         cautious=where.cautious,
         base=base,
         is_checkout=bool(where.folder),
-        redactor=project_redactor(project.pk),
+        # People change these files: what they are shown is what is there.
+        redactor=project_redactor(project.pk, keys=False),
     )
 
 

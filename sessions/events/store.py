@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from opencode_web.lib.compiled import CompiledInsert, CompiledQuery
 from opencode_web.lib.errors import NotFound
+from sessions.events.hidden import hide_in_events
 from sessions.events.live import publish_events
 from sessions.events.outbox import announcements, write_deliveries
 from sessions.events.projectors import Fold
@@ -108,8 +109,8 @@ def append(
 ) -> list[Event]:
     """Append to a locked session, fold the events into the rows, and publish them on commit.
 
-    Without events nothing is written. What webhooks are told of is written to their outbox in the
-    same transaction.
+    Without events nothing is written. Well-known keys are taken out. What webhooks are told of is
+    written to their outbox in the same transaction.
 
     `publish` is False for the copied history of a session that nobody can be watching yet.
 
@@ -118,16 +119,24 @@ def append(
     if not events:
         return []
     now = timezone.now()
+    kept = hide_in_events(
+        session.project,
+        [
+            (event, event.model_dump(mode="json", exclude_none=True, exclude={"type"}))
+            for event in events
+        ],
+    )
+    events = [event for event, _ in kept]
     stored = [
         Event(
             session=session,
             seq=session.seq + offset,
             type=event.type,
             schema_version=SCHEMA_VERSION,
-            data=event.model_dump(mode="json", exclude_none=True, exclude={"type"}),
+            data=data,
             time=now,
         )
-        for offset, event in enumerate(events, start=1)
+        for offset, (event, data) in enumerate(kept, start=1)
     ]
     _EVENTS.write(stored)
     told = announcements(session, events) if publish else []

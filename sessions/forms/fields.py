@@ -18,7 +18,10 @@ class GitProjectForm(forms.Form):
     url = forms.CharField(
         label=_("Repository address"),
         max_length=1000,
-        help_text=_("https, ssh or git. Credentials in the address are used once and not stored."),
+        help_text=_(
+            "Such as https://host/team/code.git or git@host:team/code.git. Credentials in the "
+            "address are used once and not stored."
+        ),
         widget=forms.TextInput(attrs={"placeholder": "https://…", "spellcheck": "false"}),
     )
     name = forms.CharField(
@@ -59,7 +62,7 @@ class SampleProjectForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
         max_length=120,
-        initial=SAMPLE_NAME,
+        initial=_(SAMPLE_NAME),
         help_text=_("A small shop with a failing test. The scripted demo fixes it without a key."),
     )
 

@@ -10,14 +10,14 @@ from sessions.events.outbox import Happening
 from sessions.models import Project, Webhook
 from teams.models import Team
 
-_CHOICES = [
-    (Happening.IDLE.value, _("A turn has ended")),
-    (Happening.ERROR.value, _("A turn has failed")),
-    (Happening.PERMISSION.value, _("An agent requests a permission")),
-    (Happening.QUESTION.value, _("An agent asks a question")),
-    (Happening.AUDIT.value, _("An entry is added to the audit log")),
-]
-assert {name for name, _ in _CHOICES} == {one.value for one in Happening}
+EVENTS = {
+    Happening.IDLE.value: _("A turn has ended"),
+    Happening.ERROR.value: _("A turn has failed"),
+    Happening.PERMISSION.value: _("An agent requests a permission"),
+    Happening.QUESTION.value: _("An agent asks a question"),
+    Happening.AUDIT.value: _("An entry is added to the audit log"),
+}
+assert EVENTS.keys() == {one.value for one in Happening}
 
 
 class WebhookForm(forms.Form):
@@ -35,7 +35,7 @@ class WebhookForm(forms.Form):
         ),
     )
     events = forms.MultipleChoiceField(
-        label=_("Events"), choices=_CHOICES, widget=forms.CheckboxSelectMultiple
+        label=_("Events"), choices=[*EVENTS.items()], widget=forms.CheckboxSelectMultiple
     )
     project = forms.ModelChoiceField(
         Project.objects.none(),
@@ -47,9 +47,10 @@ class WebhookForm(forms.Form):
     def __init__(self, data: Any = None, *, team: Team, row: Webhook | None = None) -> None:
         initial: dict[str, Any] = {
             # The audit log has its own readers.
-            "events": [name for name, _label in _CHOICES if name != Happening.AUDIT]
+            "events": [name for name in EVENTS if name != Happening.AUDIT]
         }
         if row is not None:
             initial = {"url": row.url, "events": row.events, "project": row.project_id}
         super().__init__(data, initial=initial)
-        self.fields["project"].queryset = team.projects.order_by("name")  # type: ignore[attr-defined]
+        projects = team.projects.exclude(status=Project.Status.FAILED).order_by("name")
+        self.fields["project"].queryset = projects  # type: ignore[attr-defined]

@@ -11,7 +11,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from django.conf import settings
-from django.utils.text import slugify
+
+from opencode_web.lib.text import slug_of
 
 STORE = "store.git"
 _POLL_S = 0.05
@@ -44,7 +45,7 @@ def lent_objects(project_id: str) -> Path:
 
 def checkout_folder(project_id: str, session_id: str, name: str) -> Path:
     """Where the files of a session go. The last piece is for people and models."""
-    last = slugify(name)[:60].strip("-_") or "code"
+    last = slug_of(name)[:60].strip("-_") or "code"
     return project_home(project_id) / _plain(session_id) / last
 
 

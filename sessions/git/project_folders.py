@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Invalid
+from opencode_web.lib.text import slug_of
 
 _MANAGED = "managed"
 
@@ -36,7 +36,7 @@ def managed_home(project_id: str) -> Path:
 
 def managed_directory(project_id: str, name: str) -> Path:
     """Where the worktree of a new project goes. The last piece is for people; nothing reads it."""
-    return managed_home(project_id) / (slugify(name)[:60].strip("-_") or "code")
+    return managed_home(project_id) / (slug_of(name)[:60].strip("-_") or "code")
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def remove_managed(project_id: str) -> None:
     shutil.rmtree(managed_home(project_id), ignore_errors=True)
 
 
-def resolve_brought_folder(text: str) -> Path:
+def resolve_brought_folder(text: str, *, for_operator: bool = False) -> Path:
     """Find a folder by its path or its path below the root.
 
     Returns: its real path. Raises: Invalid when there is none, or it leads out of the root.
@@ -70,12 +70,20 @@ def resolve_brought_folder(text: str) -> Path:
     except (OSError, RuntimeError):
         is_usable = False
     if not is_usable:
-        raise unusable_folder()
+        raise unusable_folder(for_operator=for_operator)
     return folder
 
 
-def unusable_folder() -> Invalid:
+def unusable_folder(*, for_operator: bool = False) -> Invalid:
     """One refusal for every reason: it must not tell what exists on this host, or whose it is."""
+    if for_operator:
+        return Invalid(
+            _(
+                "There is no such folder in {folder}, or it belongs to another team. “Operations → "
+                "Folders” lists the assigned folders."
+            ).format(folder=Path(settings.WORKTREES_DIR).resolve()),
+            field="path",
+        )
     return Invalid(
         _(
             "Your team has no such folder in {folder}. Ask an operator of this server to "

@@ -45,6 +45,14 @@ def parse_git_url(text: str, *, protocols: tuple[str, ...]) -> GitUrl:
         parts.port  # noqa: B018  # reading it is what checks it
     except ValueError as exc:
         raise Invalid(_("This is not the address of a Git repository.")) from exc
+    is_folder = text.startswith(("/", "./", "../", "~")) or parts.scheme == "file"
+    if is_folder and "file" not in protocols:
+        raise Invalid(
+            _(
+                "This is a folder, not the address of a repository. To use a folder on this "
+                "server, choose “From a folder on this server”."
+            )
+        )
     if parts.scheme not in protocols:
         known = ", ".join(f"{name}://" for name in protocols)
         raise Invalid(_("Only {names} addresses are supported.").format(names=known))

@@ -9,6 +9,7 @@ from pathlib import Path
 from django.conf import settings
 
 from opencode_web.lib.config_references import NotGiven, fill_variables, references_in
+from opencode_web.lib.known_keys import KnownKeys
 from sessions.config.programs import McpConfig
 from sessions.mcp.servers import is_plain_secret
 from tools.errors import ToolError
@@ -54,9 +55,11 @@ def address_of(server: McpConfig, secrets: Mapping[str, str], *, bearer: str = "
     return Address(server.url, headers)
 
 
-def redactor_of(server: McpConfig, known: Mapping[str, str], *, bearer: str = "") -> Redactor:
+def redactor_of(
+    server: McpConfig, known: Mapping[str, str], *, bearer: str = "", keys: KnownKeys | None = None
+) -> Redactor:
     """Knows the secrets of the project, what the settings have in plain words, the variables of
-    this server that they name, and the grant."""
+    this server that they name, and the grant; and with `keys` well-known keys."""
     # Of `Bearer abc` the server may say the second word alone.
     headers = {name: value.rpartition(" ")[2] for name, value in server.headers.items()}
     given = {**headers, **server.environment}
@@ -64,7 +67,7 @@ def redactor_of(server: McpConfig, known: Mapping[str, str], *, bearer: str = ""
     granted = {"of the sign-in": bearer} if bearer else {}
     named = {one.variable for one in references_in(server.model_dump(mode="json"))}
     listed = {name: value for name, value in settings.CONFIG_VALUES.items() if name in named}
-    return Redactor({**plain, **listed, **granted, **known})
+    return Redactor({**plain, **listed, **granted, **known}, keys=keys)
 
 
 def client_of(server: McpConfig, secrets: Mapping[str, str]) -> tuple[str, str]:

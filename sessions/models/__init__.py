@@ -27,9 +27,10 @@ from sessions.models.question import QuestionRequest
 from sessions.models.review import ReviewComment, ViewedFile
 from sessions.models.rule_source import RuleSource
 from sessions.models.run import Run
+from sessions.models.sample import ServerSample
 from sessions.models.schedule import Schedule, ScheduleRun
 from sessions.models.search import TeamSearch
-from sessions.models.secret import ProjectSecret
+from sessions.models.secret import AllowedKey, HeldInput, ProjectSecret, TeamSecret
 from sessions.models.seen_file import SeenFile
 from sessions.models.session import Outcome, Session, State, WaitsFor
 from sessions.models.share import Share
@@ -43,6 +44,7 @@ from sessions.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "AdminsAsked",
+    "AllowedKey",
     "AuditCursor",
     "Backup",
     "Checkout",
@@ -50,6 +52,7 @@ __all__ = [
     "ComparedSession",
     "ContextEpoch",
     "Event",
+    "HeldInput",
     "KeptDraft",
     "LanguageServer",
     "McpProgram",
@@ -77,6 +80,7 @@ __all__ = [
     "ScheduleRun",
     "SeenFile",
     "ServerProcess",
+    "ServerSample",
     "Session",
     "SessionInput",
     "Share",
@@ -84,6 +88,7 @@ __all__ = [
     "State",
     "TeamFolder",
     "TeamSearch",
+    "TeamSecret",
     "TeamSkill",
     "Terminal",
     "TerminalTicket",

@@ -66,6 +66,7 @@ class Clone:
     hint: str
     url: str
     retry_url: str
+    delete_url: str
     poll_url: str
 
 
@@ -160,5 +161,6 @@ def build_clone(project: Project) -> Clone | None:
         hint=_("Check the address, and that this server has access to it.") if can_retry else "",
         url=project.git_url,
         retry_url=project_url(project, "clone_again") if can_retry else "",
+        delete_url=project_url(project, "project_delete") if failed else "",
         poll_url="" if failed else project_url(project, "clone"),
     )

@@ -28,7 +28,7 @@ from sessions.models import Project
 from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
 from sessions.views.requests import rail_filter
-from teams.access import TeamAccess
+from teams.access import TeamAccess, is_operator
 from teams.http import TeamRequest, attempt, team_view
 from teams.models import Role
 
@@ -104,6 +104,7 @@ def project_new(request: TeamRequest) -> HttpResponse:
     ]
     context = {
         "choices": choices,
+        "folders_url": reverse("ops:folders") if is_operator(request.user) else "",
         "rail": load_rail(request.access, rail_filter(request)),
         "crumbs": [{"label": _("New project"), "url": ""}],
     }

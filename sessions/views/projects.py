@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -26,7 +28,7 @@ from sessions.views.requests import form_of_project, project_of, rail_filter
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 
-SAMPLE_PROMPT = "The till test fails. Please fix it."
+SAMPLE_PROMPT = gettext_noop("The till test fails. Please fix it.")
 MAX_LINKED_CHARS = 4_000
 
 
@@ -45,7 +47,7 @@ def _page(request: TeamRequest, access: ProjectAccess) -> HttpResponse:
         "settings_url": project_url(project, "project_settings"),
         "clone": clone,
         "composer": composer,
-        "try_prompt": SAMPLE_PROMPT
+        "try_prompt": _(SAMPLE_PROMPT)
         if project.source == Project.Source.SAMPLE and not own.groups and not archived
         else "",
         **lists_of_project(own),

@@ -26,6 +26,7 @@ from sessions.present.frame.composer import Composer, session_composer, start_co
 from sessions.present.pages.budgets.page import with_funds
 from sessions.present.place import Place
 from sessions.views.choices import remember_used
+from sessions.views.found_keys import settle_keys
 from sessions.views.home import home_page, projects_of
 from sessions.views.requests import done, draft_of, message_id_of, project_of, session_of
 from sessions.views.sessions import session_page
@@ -64,6 +65,7 @@ def _refused(request: HttpRequest, composer: Composer) -> HttpResponse:
 def start(request: TeamRequest) -> HttpResponse:
     access = project_of(request, request.POST.get("project", ""), need=Role.MEMBER)
     try:
+        settle_keys(request, access)
         session, is_compared = _started(request, access)
     except (Invalid, NotFound, Conflict) as exc:
         draft = draft_of(request, exc)
@@ -105,6 +107,7 @@ def _variation(chosen: str) -> Variation:
 def prompt(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     try:
+        settle_keys(request, ProjectAccess(access.project, access.team, access.principal))
         admit_typed(access, _draft(request))
     except (Invalid, NotFound, Conflict) as exc:
         draft = draft_of(request, exc)

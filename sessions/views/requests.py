@@ -139,6 +139,7 @@ def remember_filter(request: TeamRequest) -> None:
 def draft_of(request: HttpRequest, fault: AppError) -> Draft:
     """Returns: what was sent, with what is wrong about it."""
     fields, is_of_branch = request.POST, fault.data.get("field") == "branch"
+    keys = fault.data.get("keys")
     return Draft(
         text=fields.get("text", ""),
         agent=fields.get("agent", ""),
@@ -149,7 +150,8 @@ def draft_of(request: HttpRequest, fault: AppError) -> Draft:
         branch=fields.get("branch", ""),
         branch_fault=fault.message if is_of_branch else "",
         also=tuple(fields.getlist("also")),
-        error="" if is_of_branch else fault.message,
+        error="" if is_of_branch or keys else fault.message,
+        keys=tuple(map(str, keys)) if isinstance(keys, list) else (),
         idempotency=fields.get("idempotency", ""),
     )
 

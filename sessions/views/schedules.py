@@ -20,6 +20,7 @@ from sessions.actions.schedules import (
     resume_schedule,
     update_schedule,
 )
+from sessions.cron_times import times_in_words
 from sessions.forms.schedules import ScheduleForm
 from sessions.models import Schedule
 from sessions.present.frame.rail import load_rail
@@ -126,7 +127,7 @@ def _show_list(
         row.paused_reason = stored_text(row.paused_cause, row.paused_reason)
     context = {
         **_frame(request, access),
-        "rows": rows,
+        "rows": [(row, times_in_words(row.cron, row.timezone)) for row in rows],
         "form": form,
         "may_add": access.team.can(Role.MEMBER),
     }
@@ -153,6 +154,7 @@ def _show_one(
     context = {
         **_frame(request, access, row),
         "row": row,
+        "times": times_in_words(row.cron, row.timezone),
         "form": form,
         "may_change": may_change(access, row),
         "runs": shown[:PAGE_SIZE],

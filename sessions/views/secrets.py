@@ -15,7 +15,7 @@ from sessions.forms.secrets import SecretForm
 from sessions.models import ProjectSecret
 from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
-from sessions.secrets import is_readable
+from sessions.secrets import is_readable, team_secrets_of
 from sessions.views.requests import form_of_project, project_of, rail_filter
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
@@ -55,19 +55,27 @@ def _page(
 ) -> HttpResponse:
     project = access.project
     rows = ProjectSecret.objects.filter(project=project).select_related("updated_by")
+    own = [
+        {
+            "name": row.name,
+            "author": row.updated_by.display_name if row.updated_by else "",
+            "updated": row.updated_at,
+            "used": row.used_at,
+            "readable": is_readable(row),
+            "remove_url": project_url(project, "secret_remove", secret=str(row.pk)),
+        }
+        for row in rows.order_by("name")
+    ]
+    names = {one["name"] for one in own}
+    inherited = [
+        {"name": row.name, "used": row.used_at, "readable": is_readable(row), "inherited": True}
+        for row in team_secrets_of(project).order_by("name")
+        if row.name not in names
+    ]
     context = {
         "rail": load_rail(request.access, rail_filter(request)),
         "project": project,
-        "secrets": [
-            {
-                "name": row.name,
-                "author": row.updated_by.display_name if row.updated_by else "",
-                "updated": row.updated_at,
-                "readable": is_readable(row),
-                "remove_url": project_url(project, "secret_remove", secret=str(row.pk)),
-            }
-            for row in rows.order_by("name")
-        ],
+        "secrets": [*own, *inherited],
         "form": form,
         "may_change": access.team.can(Role.ADMIN),
         "crumbs": [

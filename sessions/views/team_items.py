@@ -68,13 +68,22 @@ def _commands(config: Config, own: JsonObject) -> list[TeamItemLine]:
     ]
 
 
+def _mode_label(mode: str) -> str:
+    names = {
+        "primary": _("Main agent"),
+        "subagent": _("Sub-agent"),
+        "all": _("Main agent and sub-agent"),
+    }
+    return names.get(mode, mode)
+
+
 def _agents(config: Config, own: JsonObject) -> list[TeamItemLine]:
     agents = load_agents(config)
     shown = [
         TeamItemLine(
             name=name,
             description=describe(one.description),
-            facts=" · ".join(filter(None, (one.mode, one.model))),
+            facts=" · ".join(filter(None, (_mode_label(one.mode), one.model))),
             is_own=name in own,
             is_native=one.native,
             model=one.model,
@@ -184,6 +193,10 @@ def _form(request: TeamRequest, kind: str, name: str) -> HttpResponse:
         model = form.cleaned_data["model"]
         if model and model not in models_of(request.team, team_data(request.team)):
             said = f"{said} {say_missing(model)}"
+        agent = form.cleaned_data.get("agent", "")
+        if agent and agent not in load_agents(parse_settings(team_data(request.team))):
+            missing = _("There is no agent %(name)s yet. Until there is, the command fails.")
+            said = f"{said} {missing % {'name': agent}}"
         return done(request, said, to=_list(request, kind))
     context: dict[str, object] = {
         "kind": kind,

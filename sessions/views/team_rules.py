@@ -18,6 +18,7 @@ from sessions.access import access_project, visible_projects
 from sessions.actions.saved_rules import restore_rule, revoke_rule, revoke_team_rule
 from sessions.actions.team_items import item_of, mark_of, put_team_item
 from sessions.forms.team_settings import ACTIONS, RuleForm, TrialForm
+from sessions.models import Project
 from sessions.present.pages.saved_rules import load_team_rules, of_team
 from sessions.present.projects import project_url
 from sessions.rules.names import KnownNames, known_names
@@ -205,7 +206,7 @@ def _page(
 def _trial(request: TeamRequest) -> tuple[TrialForm, list[Outcome]]:
     principal = authenticate_user(request.user)
     projects = visible_projects(principal).filter(team=request.team).order_by("name")
-    choices = [(one.pk, one.name) for one in projects]
+    choices = [(one.pk, one.name) for one in projects.exclude(status=Project.Status.FAILED)]
     # To read a hostile command takes a second, so this is for those who could run it anyway.
     if "text" not in request.GET or not request.access.can(Role.MEMBER):
         return TrialForm(projects=choices), []

@@ -20,6 +20,7 @@ from sessions.actions.webhooks import (
 )
 from sessions.forms.webhooks import WebhookForm
 from sessions.models import Webhook
+from sessions.present.pages.webhooks import disabled_text, sent_line, webhook_line
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
 
@@ -117,7 +118,8 @@ def webhook_delete(request: TeamRequest, webhook: str) -> HttpResponse:
 
 
 def _show_list(request: TeamRequest, form: WebhookForm, *, status: int = 200) -> HttpResponse:
-    rows = request.team.webhooks.select_related("project").order_by("created_at")
+    found = request.team.webhooks.select_related("project").order_by("created_at")
+    rows = [webhook_line(row) for row in found]
     return render(request, "sessions/webhooks.html", {"form": form, "rows": rows}, status=status)
 
 
@@ -138,7 +140,8 @@ def _show_one(
         "row": row,
         "form": form or WebhookForm(team=request.team, row=row),
         "secret": secret,
-        "deliveries": shown[:PAGE_SIZE],
+        "deliveries": [sent_line(one) for one in shown[:PAGE_SIZE]],
+        "disabled_reason": disabled_text(row),
         "older": shown[PAGE_SIZE - 1].pk if len(shown) > PAGE_SIZE else "",
         "is_first": not before,
     }

@@ -7,12 +7,18 @@ import "./notify.js";
 import "./panes.js";
 import { MAC, bind } from "./keys.js";
 
+let offer;
+addEventListener("beforeinstallprompt", (event) => (offer = event).preventDefault());
+
 document.addEventListener("click", (event) => {
-  const [copied, permitted, dictates, finds] = ["copy-from", "permit", "dictate", "palette-open"].map((kind) => event.target.closest(`[data-${kind}]`));
+  const [copied, permitted, dictates, finds, shown, installs] = ["copy-from", "permit", "dictate", "palette-open", "reveal", "install"].map((kind) => event.target.closest(`[data-${kind}]`));
   if (copied || finds) event.preventDefault();
   if (copied) import("./copy.js").then(({ copy }) => copy(copied));
   if (dictates) import("./dictate.js").then(({ toggle }) => toggle());
   if (finds) openPalette();
+  if (shown) shown.previousElementSibling.type = (shown.ariaPressed = shown.ariaPressed === "false") ? "text" : "password";
+  // Without an offer the link leads to how it is done.
+  if (installs && offer) offer.prompt(event.preventDefault());
   if (permitted) import("./notifications.js").then(({ permit }) => permit(permitted));
 });
 const { permission } = window.Notification ?? {};
@@ -22,6 +28,7 @@ if ((permission === "granted" && navigator.serviceWorker) || sounds) import("./n
 // Fragments name the keys of most people, and only one page takes keys as they are pressed.
 if (document.querySelector("[data-record]")) import("./record.js");
 if (document.querySelector("[data-boost]")) import("./boost.js");
+if (document.querySelector("[data-own-zone]")) import("./own_zone.js");
 if (document.querySelector("[hx-trigger^=every]")) import("./polls.js");
 if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 

@@ -53,6 +53,7 @@ export function start(dock, aloud) {
   if (!dock) return;
   new MutationObserver(() => {
     cards().filter((card) => !arrived.has(card)).forEach((card) => receive(card, true));
+    if (!cards().length) alertUser("");
     goOn();
   }).observe(dock, { childList: true, subtree: true });
 }
@@ -85,14 +86,13 @@ function option(number) {
   return open?.querySelectorAll(".question-choice input")[number - 1];
 }
 
-const choice = (id) => option(Number(id.at(-1)));
-for (const id of ["answer-1", "answer-2", "answer-3", "answer-4", "answer-5", "answer-6", "answer-7", "answer-8", "answer-9"])
+for (let number = 1; number < 10; number++)
   bind({
-    id,
-    when: () => isMeant() && Boolean(choice(id)?.checkVisibility()),
+    id: `answer-${number}`,
+    when: () => isMeant() && Boolean(option(number)?.checkVisibility()),
     run: () => {
-      choice(id).focus();
-      choice(id).click();
+      option(number).focus();
+      option(number).click();
     },
   });
 bind({ id: "reject", ...answer('[data-answer="reject"]', (field) => field.focus()) });

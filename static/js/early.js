@@ -32,5 +32,5 @@ export function hand() {
   field.value = defaultValue + early + value.replace(defaultValue, "");
   field.focus();
   field.setSelectionRange(field.value.length, field.value.length);
-  field.dispatchEvent(new Event("input", { bubbles: true }));
+  htmx.trigger(field, "input");
 }

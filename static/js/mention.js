@@ -10,6 +10,7 @@ let asked = 0;
 
 // What is inserted, done or opened.
 const TAKEN = "[data-insert], [data-act], [data-url]";
+const prompt = () => document.querySelector("[data-prompt]");
 const list = () => document.querySelector("#mentions[data-mentions]");
 const options = () => [...(list()?.querySelectorAll(TAKEN) ?? [])];
 const chosen = () => list()?.querySelector('[aria-selected="true"]');
@@ -27,19 +28,19 @@ function close() {
   place.id = "mentions";
   place.hidden = true;
   document.getElementById("mentions")?.replaceWith(place);
-  const field = document.querySelector("[data-prompt]");
+  const field = prompt();
   ["role", "aria-expanded", "aria-controls", "aria-autocomplete", "aria-activedescendant"].forEach((name) => field?.removeAttribute(name));
 }
 
 function mark(option) {
   options().forEach((one) => one.setAttribute("aria-selected", one === option));
   option.scrollIntoView({ block: "nearest" });
-  document.querySelector("[data-prompt]").setAttribute("aria-activedescendant", option.id);
+  prompt().setAttribute("aria-activedescendant", option.id);
 }
 
 /** Do what an option stands for, in the place of the word that was typed. */
 function take(option) {
-  const field = document.querySelector("[data-prompt]");
+  const field = prompt();
   const word = typed(field);
   const end = field.selectionStart;
   const { insert: text, act, url } = option.dataset;
@@ -47,7 +48,7 @@ function take(option) {
   field.focus();
   if (!text) {
     field.setRangeText("", end - word.length, end, "end");
-    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    htmx.trigger(field, "input");
     if (act) perform(act);
     else location.assign(url);
     return;
@@ -56,10 +57,9 @@ function take(option) {
   // The first of the named arguments is written first.
   const first = text.indexOf("= ") + 1;
   if (first) field.selectionStart = field.selectionEnd = end - word.length + first;
-  else if (text.endsWith("=")) field.setRangeText("", field.selectionStart - 1, field.selectionStart, "end");
   // A folder is a step on the way to a file.
-  if (text.endsWith("/")) field.setRangeText("", field.selectionStart - 1, field.selectionStart, "end");
-  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  else if (/[=\/]$/.test(text)) field.setRangeText("", field.selectionStart - 1, field.selectionStart, "end");
+  htmx.trigger(field, "input");
 }
 
 function address(field, word, more = {}) {
@@ -142,4 +142,4 @@ document.addEventListener("mousedown", (event) => {
 });
 document.addEventListener("focusout", (event) => event.target.matches("[data-prompt]") && close());
 document.addEventListener("submit", close);
-suggest(document.querySelector("[data-prompt]"));
+suggest(prompt());

@@ -1,5 +1,5 @@
 // The side panel: its tabs, its width, and what a person's account keeps of both.
-import { save as keep } from "./taste.js";
+import { drag, save as keep } from "./taste.js";
 import { back, push, replace } from "./trail.js";
 import { load } from "./view.js";
 
@@ -126,13 +126,12 @@ export function press(name, link) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !event.defaultPrevented && "full" in workspace.dataset && !document.querySelector("dialog[open], [data-menu][open]")) {
-    event.preventDefault();
-    return toggleFull();
-  }
-  if (event.key !== "Escape" || event.defaultPrevented || !isOpen() || !overlay.matches || document.querySelector("[data-menu][open]")) return;
+  if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open], [data-menu][open]")) return;
+  const isFull = "full" in workspace.dataset;
+  if (!isFull && !(isOpen() && overlay.matches)) return;
   event.preventDefault();
-  show("", { focus: true });
+  if (isFull) toggleFull();
+  else show("", { focus: true });
 });
 
 // What was used is told by the meter; the tab follows it, but for estimates, which come by themselves.
@@ -187,21 +186,17 @@ function widen(percent) {
 const width = () => Number(workspace.dataset.width ?? DEFAULT_WIDTH);
 
 edge.addEventListener("pointerdown", (event) => {
-  event.preventDefault();
-  edge.setPointerCapture(event.pointerId);
   const { left, right, width: whole } = workspace.getBoundingClientRect();
   const from = width();
   let moved = false;
-  edge.onpointermove = (move) => {
-    moved ||= Math.abs(move.clientX - event.clientX) > 4;
-    if (moved) widen(((isRtl ? move.clientX - left : right - move.clientX) / whole) * 100);
-  };
-  edge.onpointerup = edge.onpointercancel = () => {
-    edge.onpointermove = edge.onpointerup = edge.onpointercancel = null;
+  drag(event, ({ clientX }) => {
+    moved ||= Math.abs(clientX - event.clientX) > 4;
+    if (moved) widen(((isRtl ? clientX - left : right - clientX) / whole) * 100);
+  }, () => {
     // A click without a drag goes from one width to the other.
     if (!moved) widen(from >= WIDE_WIDTH ? DEFAULT_WIDTH : WIDE_WIDTH);
     if (width() !== from) save({ width: width() });
-  };
+  });
 });
 edge.addEventListener("keydown", (event) => {
   const step = { ArrowLeft: 5, ArrowRight: -5 }[event.key];

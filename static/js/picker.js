@@ -123,7 +123,7 @@ function take(item) {
     offerVariants(JSON.parse(variants));
     document.querySelector("[data-of-model]")?.remove();
   }
-  select.dispatchEvent(new Event("change", { bubbles: true }));
+  htmx.trigger(select, "change");
   dialog.close();
   document.querySelector("[data-prompt]").focus();
 }

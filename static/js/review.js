@@ -217,27 +217,31 @@ view.addEventListener("pointerover", (event) => {
 
 let anchor = null;
 view.addEventListener("click", (event) => {
-  const cell = event.target.closest(".diff-number");
+  // A finger taps the whole line, and then another one to go on to there.
+  const isTap = event.pointerType === "touch" && !event.target.closest("a, button");
+  const cell = event.target.closest(isTap ? "[data-line] > td" : ".diff-number");
   const row = cell?.closest("[data-line]");
   const isEmpty = !cell?.textContent && row?.closest(".diff-split");
   if (!row || isEmpty || !mayComment()) return;
-  const goesOn = event.shiftKey && anchor?.closest("table") === row.closest("table");
+  const goesOn = (event.shiftKey || (isTap && view.querySelector("[data-comment-row]"))) && anchor?.closest("table") === row.closest("table");
   if (!goesOn) anchor = row;
-  const isOld = !numbersOf(row).new || (cell === row.querySelector(".diff-number") && row.closest(".diff-split"));
+  const isOld = !numbersOf(row).new || (cell.cellIndex < 3 && row.closest(".diff-split"));
   writeAbout(between(anchor, row), isOld ? "old" : "new");
 });
 
-const inPane = { scoped: true, when: isHere };
-bind({ id: "next-file", ...inPane, run: () => stepFile(1) });
-bind({ id: "previous-file", ...inPane, run: () => stepFile(-1) });
-bind({ id: "next-change", ...inPane, run: () => stepHunk(1) });
-bind({ id: "previous-change", ...inPane, run: () => stepHunk(-1) });
 const change = (name) => view.querySelector(`.changes-look [name="${name}"]:not(.segment[aria-pressed="true"])`)?.click();
-bind({ id: "columns", ...inPane, run: () => change("split") });
-bind({ id: "wrap", ...inPane, run: () => change("wrap") });
-bind({ id: "tree", ...inPane, run: () => change("tree") });
-bind({ id: "fold-files", ...inPane, run: foldFiles });
-bind({ id: "viewed", ...inPane, run: () => currentCard()?.querySelector("[data-viewed]").click() });
+const keys = {
+  "next-file": () => stepFile(1),
+  "previous-file": () => stepFile(-1),
+  "next-change": () => stepHunk(1),
+  "previous-change": () => stepHunk(-1),
+  columns: () => change("split"),
+  wrap: () => change("wrap"),
+  tree: () => change("tree"),
+  "fold-files": foldFiles,
+  viewed: () => currentCard()?.querySelector("[data-viewed]").click(),
+};
+for (const [id, run] of Object.entries(keys)) bind({ id, scoped: true, when: isHere, run });
 /** The head of the hunk that the focus is in. */
 function currentHunk() {
   const rows = [...(document.activeElement.closest("table")?.querySelectorAll("[data-hunk], [data-line]") ?? [])];

@@ -59,8 +59,8 @@ dialog.addEventListener("submit", ({ target }) => {
 function giveBack(text) {
   const field = document.querySelector("[data-prompt]");
   if (!text || !field || field.value || field.disabled) return null;
-  field.value = text;
-  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  field.value = sessionStorage.given = text;
+  htmx.trigger(field, "input");
   return field;
 }
 dialog.addEventListener("close", () => {

@@ -79,9 +79,23 @@ def sign_out_others(user: User, *, keep: BrowserSession | None, ip: str | None =
     return len(others)
 
 
-def _end(user: User, rows: list[UserSession], *, ip: str | None) -> None:
+def end_browsers(user: User) -> int:
+    """End every session of a person, unaudited. Must run inside a transaction that announces it.
+
+    Returns: how many browsers were signed in.
+    """
+    count = len(browsers_of(user))
+    _delete(list(UserSession.objects.filter(user=user)))
+    return count
+
+
+def _delete(rows: list[UserSession]) -> None:
     StoredSession.objects.filter(session_key__in=[row.session_key for row in rows]).delete()
     UserSession.objects.filter(pk__in=[row.pk for row in rows]).delete()
+
+
+def _end(user: User, rows: list[UserSession], *, ip: str | None) -> None:
+    _delete(rows)
     for row in rows:
         data: JsonObject = {"user_agent": row.user_agent, "address": row.ip}
         record(AuditAction.USER_SIGNED_OUT, actor=user, team=None, target=user, data=data, ip=ip)

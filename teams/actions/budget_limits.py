@@ -95,13 +95,17 @@ def _put(
     team: Team | None, limit: Limit, amount: Decimal, *, actor: User, ip: str | None
 ) -> Budget:
     found = Budget.objects.select_for_update().filter(team=team, **limit.columns()).first()
-    before = found.amount if found is not None else None
     if found is None:
-        found = Budget.objects.create(team=team, amount=amount, **limit.columns())
-    elif before != amount:
-        found.amount = amount
-        found.save(update_fields=["amount"])
-    if before != amount:
+        found = Budget(team=team, amount=amount, **limit.columns())
+        before, is_other = None, True
+    else:
+        before = found.amount
+        warn = limit.warn_percent or found.warn_percent
+        is_other = (before, found.warn_percent) != (amount, warn)
+    found.amount = amount
+    found.warn_percent = limit.warn_percent or found.warn_percent
+    if is_other:
+        found.save()
         _record(found, team, before=before, after=amount, actor=actor, ip=ip)
     return found
 
@@ -131,6 +135,7 @@ def _record(
         "soft": row.is_soft,
         "before": None if before is None else str(before),
         "after": None if after is None else str(after),
+        "warn_percent": row.warn_percent,
     }
     action = AuditAction.BUDGETS_CHANGED
     record(action, actor=actor, team=team, target=team, data={"changes": [change]}, ip=ip)

@@ -98,12 +98,14 @@ def change_budgets(
     each: Decimal | None,
     members: Mapping[int, Decimal | None],
     allows_unpriced: bool | None = None,
+    warn_percent: int | None = None,
     ip: str | None = None,
 ) -> bool:
     """Set the budgets of a month; None is none. Members that are not named keep theirs.
 
     `members` must be ids of people in the team. `allows_unpriced`: whether models whose price is
-    not known may be used although a budget holds; None leaves it. Units: USD.
+    not known may be used although a budget holds; None leaves it. Units: USD. `warn_percent`: from
+    which share on people are warned, of all of these; None leaves that too.
 
     Returns: whether anything is different now.
     Raises: Forbidden unless the role includes billing.
@@ -138,6 +140,7 @@ def change_budgets(
             old.delete()
         elif amount is not None:
             Budget.objects.create(team=row, scope=scope, user_id=user, amount=amount)
+    changes += _set_warning(row, warn_percent)
     if allows_unpriced is not None and allows_unpriced != row.allows_unpriced_models:
         row.allows_unpriced_models = allows_unpriced
         change: JsonObject = {"before": not allows_unpriced, "after": allows_unpriced}
@@ -157,6 +160,18 @@ def change_budgets(
         ip=ip,
     )
     return True
+
+
+def _set_warning(team: Team, percent: int | None) -> list[JsonObject]:
+    """Returns: what is different now, for the audit trail."""
+    if percent is None:
+        return []
+    rows = Budget.objects.filter(MONTHLY, team=team).exclude(warn_percent=percent)
+    before = rows.values_list("warn_percent", flat=True).first()
+    if before is None:
+        return []
+    rows.update(warn_percent=percent)
+    return [{"scope": "warning", "before": before, "after": percent}]
 
 
 def lock_teams(team_id: str | None) -> list[Team]:

@@ -12,7 +12,16 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from teams.access import TeamAccess, is_operator, require_role
 from teams.actions.members import announce_access
 from teams.audit import AuditAction, record
-from teams.models import IdentityProvider, IdentityRule, Role, SignInPolicy, Team, User
+from teams.models import (
+    IdentityProvider,
+    IdentityRule,
+    Role,
+    SignInPolicy,
+    Team,
+    TeamCreation,
+    User,
+)
+from teams.policy import forget_team_creation, team_creation
 
 
 @transaction.atomic
@@ -113,6 +122,21 @@ def set_instance_policy(
     for team_id in Team.objects.values_list("pk", flat=True):
         announce_access(team_id)
     data: JsonObject = {"before": before, "after": [mfa, sso, exempts_operators]}
+    record(AuditAction.POLICY_CHANGED, actor=operator, team=None, data=data, ip=ip)
+
+
+@transaction.atomic
+def set_team_creation(operator: User, *, who: TeamCreation, ip: str | None = None) -> None:
+    """Say who may create teams on this server. Raises: Forbidden for others than operators."""
+    _require_operator(operator)
+    policy = SignInPolicy.objects.select_for_update().first() or SignInPolicy()
+    before = team_creation()
+    policy.team_creation = who
+    policy.save()
+    forget_team_creation()
+    # A page may have read it again meanwhile.
+    transaction.on_commit(forget_team_creation)
+    data: JsonObject = {"key": "teams", "before": before.value, "after": who.value}
     record(AuditAction.POLICY_CHANGED, actor=operator, team=None, data=data, ip=ip)
 
 

@@ -136,9 +136,11 @@ def _lock(membership: Membership, access: TeamAccess) -> Membership:
 
 
 def refuse_last_owner(membership: Membership) -> None:
-    """Raises: Conflict for the only owner of a team."""
+    """Raises: Conflict for the only owner of a team who can still sign in."""
     # An operator in an emergency is soon gone.
-    others = Membership.objects.filter(team=membership.team, role=Role.OWNER, expires_at=None)
+    others = Membership.objects.filter(
+        team=membership.team, role=Role.OWNER, expires_at=None, user__is_active=True
+    )
     if not others.exclude(pk=membership.pk).exists():
         raise Conflict(_(LAST_OWNER))
 

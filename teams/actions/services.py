@@ -7,12 +7,12 @@ from datetime import datetime
 from functools import partial
 
 from django.db import transaction
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import slug_of
 from teams.access import (
     ACCESS_CHANGED,
     TeamAccess,
@@ -49,7 +49,7 @@ def create_service(
             % {"most": MAX_SERVICES}
         )
     name = _checked_name(name)
-    local = f"{slugify(name)[:40] or 'service'}-{secrets.token_hex(4)}"
+    local = f"{slug_of(name)[:40] or 'service'}-{secrets.token_hex(4)}"
     user = User(email=f"{local}@{_DOMAIN}", name=name, service_of=access.team)
     user.set_unusable_password()
     user.save()

@@ -4,18 +4,18 @@ import re
 import secrets
 
 from django.db import IntegrityError, transaction
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
-from teams.access import TeamAccess, may_create_team, require_role
+from opencode_web.lib.text import slug_of
+from teams.access import TeamAccess, is_operator, require_role
 from teams.actions.members import announce_access, revoke_invites_above
 from teams.actions.usage import keep_spend
 from teams.audit import AuditAction, record
-from teams.models import Budget, Membership, OwnAccounts, Role, Team, User
+from teams.models import Budget, Membership, OwnAccounts, Role, Team, TeamCreation, User
 from teams.models.team import SLUG_PATTERN
-from teams.policy import instance_policy
+from teams.policy import instance_policy, team_creation
 
 
 @transaction.atomic
@@ -32,9 +32,9 @@ def create_team(
     `as_operator`: an operator does it for `user`, from the command line of the server.
 
     Raises: Invalid for an unusable name or slug; Conflict when the slug is taken; Forbidden when
-    the policy `TEAM_CREATION` does not let `user` create teams.
+    the policy of the server does not let `user` create teams.
     """
-    if not (as_operator or may_create_team(user)):
+    if not (as_operator or is_operator(user) or team_creation() == TeamCreation.EVERYONE):
         raise Forbidden(_("Only operators of this server can create teams."))
     name = _valid_name(name)
     team = Team(name=name, slug=slug or free_slug(name))
@@ -122,7 +122,7 @@ def delete_team(team: Team, *, actor: User, confirm: str, ip: str | None = None)
 
 def free_slug(name: str) -> str:
     """A slug for `name` that no team has."""
-    base = slugify(name).replace("_", "-")[:32].strip("-")
+    base = slug_of(name).replace("_", "-")[:32].strip("-")
     base = re.sub(r"-{2,}", "-", base) or "team"
     slug = base
     while Team.objects.filter(slug=slug).exists():

@@ -62,6 +62,15 @@ def set_theme(user: User, *, theme: Theme) -> User:
 
 
 @transaction.atomic
+def set_language(user: User, *, language: str) -> User:
+    """Choose the language of pages; empty is the browser's. A taste, so nothing is audited."""
+    locked = User.objects.select_for_update().get(pk=user.pk)
+    user.preferences = {**locked.preferences, "language": language}
+    user.save(update_fields=["preferences"])
+    return user
+
+
+@transaction.atomic
 def set_keys_enabled(user: User, *, enabled: bool) -> User:
     """Switch single-key shortcuts on or off. A taste, so nothing is audited."""
     locked = User.objects.select_for_update().get(pk=user.pk)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from teams.budgets.standings import (
     MONTHLY,
     OF_PEOPLE,
-    WARN_PERCENT,
     BudgetReached,
     Limit,
     Scope,
@@ -30,7 +29,6 @@ from teams.budgets.standings import (
 __all__ = [
     "MONTHLY",
     "OF_PEOPLE",
-    "WARN_PERCENT",
     "BudgetReached",
     "Limit",
     "Scope",

@@ -55,6 +55,7 @@ def standings_for(budgets: list[Budget]) -> list[Held]:
             period=period,
             is_soft=budget.is_soft,
             budget_id=budget.pk,
+            warn_percent=budget.warn_percent,
         )
         found.append((budget, user_id, standing))
     return found

@@ -14,9 +14,8 @@ from opencode_web.lib.reasons import Cause
 from teams.budgets.reasons import BudgetReason
 from teams.budgets.spending import spend_key, spent_at, spent_by_all
 from teams.models import Budget, BudgetRequest, Period, Reservation, Team, User
+from teams.models.budget import WARN_PERCENT
 
-# From this share on people are warned. Units: percent.
-WARN_PERCENT = 80
 Scope = Budget.Scope
 # Those that the form of a team's page has, for all together and for each of its members.
 _OF_FORM = (Scope.TEAM, Scope.EACH, Scope.MEMBER)
@@ -34,6 +33,8 @@ class Limit:
     is_soft: bool = False
     user_id: int | None = None
     project: str = ""
+    # From this share on people are warned; None leaves what there is. Units: percent.
+    warn_percent: int | None = None
 
     def columns(self) -> dict[str, str | int | bool | None]:
         """Returns: the columns that identify the row in its team."""
@@ -59,6 +60,7 @@ class Standing:
     is_soft: bool = False
     # The row that it comes from.
     budget_id: int = 0
+    warn_percent: int = WARN_PERCENT
 
     @property
     def is_team(self) -> bool:
@@ -92,7 +94,7 @@ class Standing:
 
     @property
     def is_near(self) -> bool:
-        return self.percent >= WARN_PERCENT
+        return self.percent >= self.warn_percent
 
     @property
     def until(self) -> datetime:
@@ -214,6 +216,7 @@ def standings_of(team: Team, budgets: list[Budget], user_id: int | None) -> list
                 period=period,
                 is_soft=one.is_soft,
                 budget_id=one.pk,
+                warn_percent=one.warn_percent,
             )
         )
     return sorted(standings, key=_order)

@@ -9,6 +9,7 @@ from allauth.account.internal.flows.login import record_authentication
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import TooManyRequests
@@ -27,6 +28,11 @@ _ACCOUNT_CHARS = 254
 
 class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
     """Accounts are made only by who holds an invitation, whatever way of sign-in is added later."""
+
+    error_messages = {  # allauth's own shape
+        **DefaultAccountAdapter.error_messages,
+        "email_password_mismatch": _("The e-mail address or the password is not correct."),
+    }
 
     def login(self, request: HttpRequest, user: User) -> None:
         """Every way to sign in ends here."""

@@ -21,7 +21,7 @@ from teams.http import client_ip, has_open_invite
 from teams.identity.openid import has_right_nonce
 from teams.identity.providers import claim_values, confirmed_emails, to_app
 from teams.identity.transport import guarded_session
-from teams.models import IdentityProvider, ManagedMembership, Role, User
+from teams.models import DirectoryAccount, IdentityProvider, ManagedMembership, Role, User
 
 
 class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth ships no types
@@ -43,7 +43,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         """Find the account of a confirmed address in the provider's domains.
 
         Not one that more than a mailbox protects, or that governs others: its person signs in the
-        usual way first and connects the provider then.
+        usual way first and connects the provider then. One from a directory has no other way.
         """
         row = _row_of(sociallogin)
         for email in filter(row.covers, confirmed_emails(sociallogin)):
@@ -137,6 +137,9 @@ def _row_of(login: SocialLogin) -> IdentityProvider:
 
 def _is_ordinary(user: User) -> bool:
     governs = user.memberships.filter(role__in=(Role.OWNER, Role.ADMIN))
+    if not user.has_usable_password() and DirectoryAccount.objects.filter(user=user).exists():
+        # The directory has made the account, and by its groups said what it may do.
+        governs = governs.filter(managedmembership=None)
     return not (
         user.is_superuser
         or user.is_staff

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from teams.models.address import AllowedAddress
+from teams.models.announcement import Announcement
 from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, SignedHead
 from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
+from teams.models.directory import DirectoryAccount, DirectoryGroup, DirectoryToken
 from teams.models.failed_attempt import FailedAttempt
 from teams.models.former_key import FormerKey
 from teams.models.idempotency import IdempotencyKey
@@ -15,6 +17,7 @@ from teams.models.identity import (
     ManagedMembership,
     ResetLink,
     SignInPolicy,
+    TeamCreation,
 )
 from teams.models.invite import Invite
 from teams.models.membership import Membership, Role
@@ -31,6 +34,7 @@ __all__ = [
     "SOUNDS",
     "ActorKind",
     "AllowedAddress",
+    "Announcement",
     "ApiToken",
     "AuditEntry",
     "AuditHead",
@@ -39,6 +43,9 @@ __all__ = [
     "BudgetNotice",
     "BudgetRequest",
     "Density",
+    "DirectoryAccount",
+    "DirectoryGroup",
+    "DirectoryToken",
     "FailedAttempt",
     "FormerKey",
     "IdempotencyKey",
@@ -58,6 +65,7 @@ __all__ = [
     "SignedHead",
     "Spend",
     "Team",
+    "TeamCreation",
     "TextSize",
     "Theme",
     "UsageEntry",

@@ -11,6 +11,8 @@ from opencode_web.lib.ids import new_id
 from teams.models.period import Period
 from teams.models.team import Team
 
+WARN_PERCENT = 80
+
 
 class Budget(models.Model):
     """What may be spent in a period. Units: USD.
@@ -39,6 +41,8 @@ class Budget(models.Model):
     period = models.CharField(max_length=8, choices=Period, default=Period.MONTH)
     is_soft = models.BooleanField(default=False)
     amount = models.DecimalField(max_digits=12, decimal_places=2)
+    # From this share on people are warned. Units: percent.
+    warn_percent = models.PositiveSmallIntegerField(default=WARN_PERCENT, db_default=WARN_PERCENT)
 
     class Meta:
         constraints = (

@@ -16,7 +16,11 @@ DOMAIN_CLAIM = "domain"
 
 
 class IdentityProvider(models.Model):
-    """Where people sign in instead of here: single sign-on (SSO), set up by operators."""
+    """Where people sign in instead of here: single sign-on (SSO), set up by operators.
+
+    The one of kind SCIM is a directory, where nobody signs in: it keeps accounts and groups here up
+    to date, and is never enabled.
+    """
 
     class Kind(models.TextChoices):
         OIDC = "oidc", _("OpenID Connect")
@@ -24,6 +28,7 @@ class IdentityProvider(models.Model):
         GITLAB = "gitlab", _("GitLab")
         GITHUB = "github", _("GitHub")
         SAML = "saml", _("SAML")
+        SCIM = "scim", _("SCIM")
 
     # Part of the redirect address and of the key of every linked account, so it never changes.
     slug = models.CharField(
@@ -85,6 +90,13 @@ class ManagedMembership(models.Model):
         return f"{self.membership_id} by {self.provider_id}"
 
 
+class TeamCreation(models.TextChoices):
+    """Who may create teams on this server."""
+
+    OPERATORS = "operators", _("Operators")
+    EVERYONE = "everyone", _("Everyone")
+
+
 class SignInPolicy(models.Model):
     """What the whole server asks of a sign-in. One row, or none for nothing."""
 
@@ -92,6 +104,10 @@ class SignInPolicy(models.Model):
     requires_sso = models.BooleanField(default=False)
     # For the day on which the identity provider does not answer.
     exempts_operators = models.BooleanField(default=True)
+    # Who may create teams; empty for what `TEAM_CREATION` says.
+    team_creation = models.CharField(
+        max_length=10, choices=TeamCreation.choices, blank=True, default=""
+    )
 
     def __str__(self) -> str:
         return "Sign-in policy"

@@ -48,6 +48,8 @@ class Team(models.Model):
     # Whether models whose price is not known may be used although a budget holds.
     allows_unpriced_models = models.BooleanField(default=False)
     own_accounts = models.CharField(max_length=8, choices=OwnAccounts, default=OwnAccounts.ANY)
+    # Whether well-known keys are hidden in what people send, models write and tools print.
+    hides_keys = models.BooleanField(default=True, db_default=True)
     # What sign-ins must have for people to work in the team: said by its owners, or for the whole
     # server by `SignInPolicy`, which is kept here too so that no request has to ask for it.
     requires_mfa = models.BooleanField(default=False)

@@ -11,11 +11,10 @@ from teams.access import access_team
 from teams.actions.services import create_service, create_service_token
 from teams.auth import authenticate_user
 from teams.models import Role, Scope, User
-from tests.architecture import access_table, page_table
-from tests.architecture.access_table import API_GOVERN, API_READ, API_WRITE, Codes, Row
+from tests.architecture import access_people, access_table, page_table
+from tests.architecture.access_people import API_ADMIN, make_people
+from tests.architecture.access_table import API_GOVERN, API_READ, API_WRITE, Row
 from tests.architecture.page_table import ADMIN_READ, EMPTY_GOVERN, EMPTY_WRITE, GOVERN, READ
-
-API_ADMIN: Codes = (200, 200, 403, 403, 404, 401)
 
 _HERE = "?directory={directory}"
 _P = "t/<slug:team>/p/<str:project>/"
@@ -28,6 +27,7 @@ _PLAN = {"name": "Nightly", "prompt": "hi", "cron": "30 6 * * 1"}
 
 PAGES = [
     *page_table.PAGES,
+    *access_people.PAGES,
     Row("get", _P + "schedules", READ),
     Row("post", _P + "schedules", EMPTY_WRITE),
     # Another member's: its author is alice.
@@ -51,6 +51,7 @@ PAGES = [
 
 API = [
     *access_table.API,
+    *access_people.API,
     Row("get", "service-account", API_ADMIN, query=_OF),
     Row("post", "service-account", API_ADMIN, {"name": "CI"}, query=_OF),
     Row("get", "service-account/<account_id>", API_ADMIN, query=_OF),
@@ -108,6 +109,7 @@ def make_automation(owner: User, project: Project) -> dict[str, str]:
     service = create_service(team, name="Runner", role=Role.MEMBER)
     key, _ = create_service_token(team, service, name="CI", scope=Scope.READ)
     return {
+        **make_people(owner, project.team),
         "webhook": hook.pk,
         "webhook_id": hook.pk,
         "delivery": sent.pk,

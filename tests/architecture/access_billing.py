@@ -19,6 +19,7 @@ _FOR_BILLING = {
     f"post {_T}settings/budgets/requests/<str:asked>/away": 302,
     # Pages by their names, and nothing else.
     f"get {_T}search": 200,
+    "get member": 200,
     "get usage": 200,
     "get budget": 200,
     "put budget": 200,

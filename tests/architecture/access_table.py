@@ -103,6 +103,11 @@ API = [
     ),
     Row("post", "log", API_OWN, {"service": "x", "level": "info", "message": "x"}),
     Row("get", "log", (403, 403, 403, 403, 403, 401)),
+    # Nobody of the cast is an operator.
+    Row("get", "instance/samples", (403, 403, 403, 403, 403, 401)),
+    Row("get", "instance/announcements", (200, 200, 200, 200, 200, 401)),
+    Row("post", "instance/announcements", (403, 403, 403, 403, 403, 401), {"text": "x"}),
+    Row("delete", "instance/announcements/<announcement_id>", (403, 403, 403, 403, 403, 401)),
     Row("post", "instance/dispose", API_READ, query=_HERE),
     Row("post", "global/dispose", API_OWN),
     Row("post", "global/upgrade", API_OWN),
@@ -382,5 +387,6 @@ ALIASES = [
 # What is not ours route by route. prefix of the route: who watches it instead.
 ELSEWHERE = {
     "admin/": "test_only_operators_reach_the_admin",
+    "scim/v2(?:": "test_an_unknown_address_of_scim_is_for_the_directory_alone",
     "^(?:agent|": "test_an_unknown_address_of_the_api_is_not_found_by_anybody",
 }

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,12 @@ def modules(*folders: str) -> list[Path]:
         for path in found
         if "migrations" not in path.parts and "sample_project" not in path.parts
     )
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A module's syntax tree. Each file is parsed once, however many tests look at it."""
+    return ast.parse(path.read_text())
 
 
 @cache

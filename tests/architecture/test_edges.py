@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from tests.architecture.sources import ROOMS, modules, name_of
+from tests.architecture.sources import ROOMS, modules, name_of, tree_of
 
 # Anything else lets our own faults propagate. file: how many, and at which edge.
 CATCH_ALL = {
@@ -48,7 +48,7 @@ def _swallows_cancel(handler: ast.ExceptHandler) -> bool:
 
 
 def _handlers(path: Path) -> list[ast.ExceptHandler]:
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     return [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
 
 

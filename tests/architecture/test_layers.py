@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.architecture.sources import ROOMS, ROOT, modules, name_of
+from tests.architecture.sources import ROOMS, ROOT, modules, name_of, tree_of
 
 
 def test_every_room_imports_only_what_is_below_it() -> None:
@@ -26,7 +26,7 @@ LATE_IMPORTS = {
 def test_no_import_is_late_or_only_for_types() -> None:
     late = set()
     for path in modules(*ROOMS):
-        tree = ast.parse(path.read_text())
+        tree = tree_of(path)
         top = {id(node) for node in tree.body}
         late |= {
             name_of(path)

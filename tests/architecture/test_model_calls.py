@@ -8,7 +8,7 @@ from pathlib import Path
 from providers.funding import FundedRequest
 from providers.key_tests import probe
 from providers.stream import stream
-from tests.architecture.sources import ROOMS, modules, name_of
+from tests.architecture.sources import ROOMS, modules, name_of, tree_of
 
 # What reaches a model or its address: who may use it. Everybody else goes by `fund`.
 DOOR = {
@@ -41,7 +41,7 @@ DOOR = {
 
 
 def _imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -50,7 +50,7 @@ def _imported(path: Path) -> Iterator[str]:
 
 
 def _made(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             yield node.func.id
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.sources import tree_of
+
 LLM = Path(__file__).resolve().parents[2] / "providers" / "llm"
 MODULES = sorted(LLM.rglob("*.py"))
 
@@ -30,7 +32,7 @@ def test_the_model_layer_needs_what_its_package_says_and_nothing_else(
             extras = project["optional-dependencies"].values()
             named = [*project["dependencies"], *chain.from_iterable(extras)]
             allowed = {requirement.partition(">")[0] for requirement in named} | {"httpcore"}
-            found = set(_imported(ast.parse(path.read_text())))
+            found = set(_imported(tree_of(path)))
             assert found - allowed <= sys.stdlib_module_names
 
 
@@ -38,7 +40,7 @@ def test_optional_packages_are_imported_only_where_they_are_used() -> None:
     eager = [
         path.name
         for path in MODULES
-        for node in ast.parse(path.read_text()).body
+        for node in tree_of(path).body
         if {"botocore", "cryptography"} & set(_imported(node)) and not _is_for_types(node)
     ]
     assert eager == []

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from tests.architecture.sources import modules
+from tests.architecture.sources import modules, tree_of
 
 # FEAT-0001, the session runtime. A test that shows a requirement has its id in its name.
 REQUIREMENTS = {
@@ -48,7 +48,7 @@ def _test_names() -> list[str]:
         node.name
         for path in modules("tests")
         if path.name.startswith("test_")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 

@@ -42,8 +42,9 @@ STANDS_FOR = {
     f"|(get|post) {_P}mcp/(new|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out)?)",
     "models": f"(get|post) {_SET}(models/.+|keys)",
     "agents": f"(get|post) {_SET}(config|(commands|agents|skills|mcp)/.+"
-    "|permissions/(change|restore)|network|sharing|search.*)",
-    "members": "(get|post) (member|invite)_.+",
+    "|permissions/(change|restore)|network|sharing|search.*|secrets.*)",
+    "members": "(get|post) (member|invite)_.+|(patch|delete) member/.+"
+    "|(get|post|delete) invitation.*",
     "programs": f"(get|post) (services?|service_.+|{_SET}webhooks/.*)",
     "budgets": f"post {_SET}budgets(/limits.*)?",
     "usage": "get t/<slug:team>/usage.csv",

@@ -4,7 +4,7 @@ import ast
 from collections import Counter
 from pathlib import Path
 
-from tests.architecture.sources import ROOMS, ROOT, modules, name_of
+from tests.architecture.sources import ROOMS, ROOT, modules, name_of, tree_of
 
 MAX_MODULE_LINES = 400
 MAX_FUNCTION_LINES = 80
@@ -33,7 +33,7 @@ ALL = modules(*ROOMS, "clients/python/opencode_web_cli", "tests", "bench")
 def _long_functions(path: Path) -> list[str]:
     return [
         f"{node.name} has {length} lines"
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (length := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION_LINES
     ]
@@ -81,7 +81,7 @@ def test_a_package_file_holds_a_docstring_and_names_only() -> None:
     for path in modules(*ROOMS):
         if path.name != "__init__.py" or name_of(path) in TABLES:
             continue
-        tree = ast.parse(path.read_text())
+        tree = tree_of(path)
         docstring = ast.get_docstring(tree) or ""
         assert len(docstring.splitlines()) <= MAX_PACKAGE_DOCSTRING_LINES, path
         assert all(isinstance(node, allowed) for node in tree.body), path

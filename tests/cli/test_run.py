@@ -97,6 +97,7 @@ def test_what_nobody_allows_is_refused(cli: Cli, server: Installation) -> None:
     assert (allowed.returncode, allowed.stdout) == (0, "Written.\n")
 
 
+@pytest.mark.deep
 def test_a_failed_turn_and_one_out_of_time(cli: Cli) -> None:
     failed = run(cli, [{"error": {"status": 400, "message": "It is all wrong."}}])
     assert failed.returncode == 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from tests.architecture.sources import tree_of
+
 _ROOT = Path(__file__).parents[2] / "sessions"
 _SOURCES = ("stream/*.py", "events/live.py", "api/tui.py")
 # Put together from parts.
@@ -25,7 +27,7 @@ def sent_events(known: set[str]) -> set[str]:
     named = {
         node.value
         for file in files
-        for node in ast.walk(ast.parse(file.read_text()))
+        for node in ast.walk(tree_of(file))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     plain = {kind for kind in known if {kind, kind.removeprefix("session.next.")} & named}

@@ -40,6 +40,7 @@ def test_every_difference_is_told_once_and_whole() -> None:
             assert len(text) > 12
 
 
+@pytest.mark.deep
 @pytest.mark.e2e
 @pytest.mark.timeout(300)
 @pytest.mark.django_db

@@ -33,6 +33,7 @@ def checked(receiver: Receiver, secret: str) -> list[dict[str, object]]:
     return events
 
 
+@pytest.mark.deep
 def test_a_due_prompt_runs_by_itself_and_a_webhook_tells_of_its_end(server: Installation) -> None:
     with receive() as receiver, server.client() as client:
         wanted = {"url": f"{receiver.address}/in", "events": ["session.idle"]}

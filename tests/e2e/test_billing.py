@@ -131,6 +131,7 @@ note()
 """
 
 
+@pytest.mark.deep
 def test_fr_02_a_warning_stands_until_it_is_put_away_and_is_kept(
     server: Installation, pages: tuple[Page, Page]
 ) -> None:

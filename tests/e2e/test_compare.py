@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import httpx
+import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.axe import find_faults, install_axe
@@ -15,6 +16,7 @@ from tests.e2e.rest import INLINE, script
 pytestmark = of_page
 
 
+@pytest.mark.deep
 def test_attempts_run_beside_each_other_and_one_is_kept(
     server: Installation, client: httpx.Client, signed_in: BrowserContext
 ) -> None:

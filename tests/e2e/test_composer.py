@@ -144,7 +144,7 @@ def test_model_and_thinking_are_chosen_by_keys_alone_and_reach_the_turn(
     expect(picker.locator("[data-choice]")).to_have_count(4)
     page.keyboard.type("high")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-pick=variant]")).to_have_text("Thinking: High")
+    expect(page.locator("[data-pick=variant]")).to_have_text("Thinking effort: High")
     page.keyboard.type("Show me around")
     page.keyboard.press("Enter")
 

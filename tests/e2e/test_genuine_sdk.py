@@ -15,6 +15,7 @@ from tests.e2e.rest import script
 
 pytestmark = [
     pytest.mark.e2e,
+    pytest.mark.deep,
     pytest.mark.timeout(300),
     pytest.mark.skipif(not shutil.which("node"), reason="node is not installed"),
 ]

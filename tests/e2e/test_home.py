@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 import httpx
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browser import of_page
@@ -79,6 +80,7 @@ def test_fr_01_what_waits_is_allowed_and_answered_in_the_rows_of_home(
     expect(page.locator("#inbox")).to_be_hidden()
 
 
+@pytest.mark.deep
 def test_fr_01_what_waits_is_answered_on_home_without_scripts(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:

@@ -116,9 +116,10 @@ def test_what_is_staged_is_committed_and_the_commit_is_looked_at(
     change_long_file(folder)
     pane = open_review(page, server, client)
     card = pane.locator("[data-file-card]", has_text="long.py")
-    expect(pane.locator("summary", has_text="Commit all 2 files")).to_be_visible()
+    expect(pane.get_by_text("Commit all 2 files")).to_have_count(1)
     card.get_by_role("button", name="Stage Lines 58 to 64").click()
-    pane.locator("summary", has_text="Commit 1 staged file").click()
+    expect(pane.get_by_text("Commit 1 staged file")).to_have_count(1)
+    pane.locator("summary", has_text="Commit…").click()
     pane.get_by_label("Message").fill("Forget the sixtieth")
     page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -42,6 +42,7 @@ def middle(page: Page, css: str) -> float:
     return box["x"] + box["width"] / 2
 
 
+@pytest.mark.deep
 def test_the_layout_is_mirrored_and_code_is_not(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:

@@ -67,6 +67,7 @@ def test_nfr_01_the_first_look_is_at_thirty_turns(
     assert page.locator("#log *").count() < 1_500
 
 
+@pytest.mark.deep
 def test_nfr_01_who_reads_backwards_keeps_the_place_and_a_small_page(
     server: Installation, client: httpx.Client, session: str, page: Page
 ) -> None:

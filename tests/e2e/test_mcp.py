@@ -24,6 +24,7 @@ def shop() -> Iterator[GuardedShop]:
         yield found
 
 
+@pytest.mark.deep
 def test_feat_0008_an_admin_signs_in_in_the_browser_and_agents_use_its_tools(
     server: Installation, signed_in: BrowserContext, shop: GuardedShop
 ) -> None:
@@ -44,7 +45,7 @@ def test_feat_0008_an_admin_signs_in_in_the_browser_and_agents_use_its_tools(
         page.goto(servers)
         expect(page.get_by_text("Sign-in needed")).to_be_visible()
         assert list(find_faults(page, "mcp-waiting", axe)) == []
-        page.get_by_role("button", name="Sign in shop").click()
+        page.get_by_role("button", name="Sign in to shop").click()
         link = page.get_by_role("link", name="Continue to 127.0.0.1")
         expect(link).to_be_visible()
         assert list(find_faults(page, "mcp-sign-in", axe)) == []

@@ -49,6 +49,7 @@ def held(client: httpx.Client) -> str:
     return session
 
 
+@pytest.mark.deep
 def test_the_console_asks_for_nothing_while_nobody_sees_it(
     server: Installation, client: httpx.Client, operator: BrowserContext, held: str
 ) -> None:

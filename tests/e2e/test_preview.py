@@ -41,6 +41,7 @@ def start_app(client: httpx.Client) -> str:
     return str(answer.json()["id"])
 
 
+@pytest.mark.deep
 def test_an_app_is_used_shown_to_the_agent_and_seen_by_its_person_alone(
     server: Installation, client: httpx.Client, page: Page, signed_in: BrowserContext
 ) -> None:

@@ -71,6 +71,7 @@ def set_up(page: Page, project: str, fake: FakeForge, remote: str) -> None:
     assert TOKEN not in page.content()
 
 
+@pytest.mark.deep
 def test_a_change_is_committed_pushed_and_proposed(
     server: Installation, page: Page, session: str, bare: Path, tmp_path: Path
 ) -> None:

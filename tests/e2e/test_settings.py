@@ -116,6 +116,7 @@ def test_fr_01_a_command_made_in_the_settings_is_run_in_a_session(
     expect(page.locator("main")).to_contain_text("Greet Ada.")
 
 
+@pytest.mark.deep
 def test_fr_01_a_rule_made_in_the_settings_blocks_a_call(page: Page, server: Installation) -> None:
     url = f"{server.url}/t/{server.team}/settings/permissions"
     page.goto(url)

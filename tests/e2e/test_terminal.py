@@ -83,6 +83,7 @@ def is_gone(process: psutil.Process) -> bool:
         return True
 
 
+@pytest.mark.deep
 def test_a_killed_worker_ends_its_terminals_and_the_row_says_so(mortal: Installation) -> None:
     info = open_terminal(mortal)
     shell = psutil.Process(info["pid"])

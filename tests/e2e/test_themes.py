@@ -85,6 +85,7 @@ def _walk(page: Page, server: Installation, names: Names, axe: str) -> list[str]
     return faults
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_in_a_theme_of_ones_own(
     server: Installation, names: Names, appearance: Page, axe: str
 ) -> None:
@@ -101,6 +102,7 @@ def test_axe_finds_nothing_in_a_theme_of_ones_own(
     expect(page.locator("#own-theme .chip")).to_have_count(0)
 
 
+@pytest.mark.deep
 def test_axe_finds_nothing_with_high_contrast_and_large_text(
     server: Installation, names: Names, appearance: Page, axe: str
 ) -> None:

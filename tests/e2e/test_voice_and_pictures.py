@@ -101,6 +101,7 @@ def test_what_is_said_goes_to_the_caret_until_escape(page: Page) -> None:
     expect(page.locator("#toasts")).to_contain_text("Allow the microphone")
 
 
+@pytest.mark.deep
 def test_a_browser_without_recognition_shows_no_button(page: Page, server: Installation) -> None:
     page.add_init_script("delete window.webkitSpeechRecognition")
     page.goto(f"{server.url}/t/{server.team}/")

@@ -54,6 +54,7 @@ def result(page: Page) -> Locator:
     return page.locator("#checkout > .notice").first
 
 
+@pytest.mark.deep
 def test_work_in_a_worktree_is_merged_rescued_restored_kept_and_deleted(
     server: Installation, client: httpx.Client, shop: Path, page: Page
 ) -> None:

@@ -46,7 +46,7 @@ async def test_redirects_are_followed_a_few_times(base: str, routes: Routes) -> 
     routes["/b"] = answer(b"there")
     routes["/loop"] = answer(status=301, location="/loop")
     assert await fetch(f"{base}/a") == ("there", False)
-    with pytest.raises(FetchError, match="leads on and on"):
+    with pytest.raises(FetchError, match="redirects too often"):
         await fetch(f"{base}/loop")
 
 
@@ -56,7 +56,7 @@ async def test_redirects_are_followed_a_few_times(base: str, routes: Routes) -> 
         (answer(status=404), "answered 404"),
         (answer(b"\x89PNG", content_type="image/png"), "no text but image/png"),
         (answer(b"x", content_encoding="gzip"), "compressed"),
-        (answer(status=302, location="ftp://example.com/"), "only http and https"),
+        (answer(status=302, location="ftp://example.com/"), "must start with http"),
         (answer(status=302, location="http://u:p@example.com/"), "password"),
     ],
 )

@@ -9,18 +9,17 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
-from django.core.management import call_command
 
 from opencode_web.lib.static import StaticFilesApp
+from tests.migrated import static_files
 
 
 @pytest.fixture
-def root(tmp_path: Path, settings: Any) -> Path:
-    settings.STATIC_ROOT = str(tmp_path)
+def root(settings: Any) -> Path:
+    settings.STATIC_ROOT = str(static_files())
     backend = "opencode_web.lib.static.ModuleManifestStorage"
     settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": backend}}
-    call_command("collectstatic", interactive=False, verbosity=0)
-    return tmp_path
+    return Path(settings.STATIC_ROOT)
 
 
 async def _get(path: str, **headers: str) -> tuple[dict[bytes, bytes], bytes]:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from opencode_web.lib.text import clean_json, clean_text, printable_text
+from opencode_web.lib.text import clean_json, clean_text, printable_text, slug_of
 
 
 def test_it_replaces_what_no_database_takes() -> None:
@@ -14,3 +14,8 @@ def test_it_cleans_keys_and_nested_values() -> None:
 
 def test_what_people_read_has_no_colours() -> None:
     assert printable_text("\x1b[31mred\x1b[0m\n\tnext\r\x9b") == "[31mred[0m\n\tnext"
+
+
+def test_a_slug_writes_out_the_letters_that_have_no_other_form() -> None:
+    assert slug_of("Straßenbau & Söhne GmbH") == "strassenbau-soehne-gmbh"
+    assert slug_of("Ærø Łódź") == "aeroe-lodz"

@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 from django.db import connection
 from django.test import Client
+from django.utils import translation
 from pytest_django import Settings
 
 from opencode_web.first_run import Installation, create_installation
 from opencode_web.lib.errors import Conflict
 from opencode_web.setup_key import ensure_setup_key, is_setup_key, remove_setup_key
 from providers.resolve import default_model, resolve_model
+from providers.testing import load_demo
 from sessions.models import Project
 from teams.actions.attempts import OF_ADDRESS
 from teams.models import Membership, Role, User
@@ -56,6 +58,14 @@ def test_an_installation_can_prompt_without_a_key() -> None:
     ref = default_model(made.team, wanted=None)
     assert ref.provider_id == "demo"
     assert "scripted" in resolve_model(made.team, ref).name.lower()
+
+
+def test_what_is_made_for_the_owner_is_in_their_language() -> None:
+    with translation.override("de"):
+        made = install()
+    assert made.user.language == "de"
+    assert made.project.name == "Beispielprojekt"
+    assert load_demo(made.user.language) != load_demo() == load_demo("fr")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -136,6 +146,8 @@ def test_the_page_makes_the_owner_and_signs_in(client: Client) -> None:
     [
         ("password", "short", "too short"),
         ("password", "password1234", "too common"),
+        ("password", "Passwort-2026!", "a common word"),
+        ("password", "hallohallo12", "a common word"),
         ("email", "olga", "valid email"),
         ("name", "", "required"),
         ("team_name", "", "required"),

@@ -25,7 +25,7 @@ from teams.actions.tokens import create_token
 from teams.audit import AuditAction, record
 from teams.audit_chain.verify import verify_chain
 from teams.models import FormerKey, Role, Scope, SignedHead, Team, User
-from tests.architecture.sources import ROOMS, modules, name_of
+from tests.architecture.sources import ROOMS, modules, name_of, tree_of
 from tests.filled import fill
 from tests.sessions.factories import make_project, make_session, session_access
 
@@ -48,7 +48,9 @@ STORED = {
     "sessions/actions/publishing.py": "agent_sessions.ProjectForge.token",
     "sessions/actions/search.py": "agent_sessions.TeamSearch.secret",
     "sessions/actions/secrets.py": "agent_sessions.ProjectSecret.value",
+    "sessions/actions/team_secrets.py": "agent_sessions.TeamSecret.value",
     "sessions/actions/webhooks.py": "agent_sessions.Webhook.secret",
+    "sessions/runner/log/held_inputs.py": "agent_sessions.HeldInput.arguments",
     "teams/actions/idempotency.py": "teams.IdempotencyKey.answer",
     "teams/actions/identity.py": "teams.IdentityProvider.secret",
 }
@@ -117,7 +119,7 @@ def test_whatever_is_encrypted_goes_into_a_field_that_is_rotated() -> None:
     callers = {
         name_of(path)
         for path in modules(*ROOMS)
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "encrypt"
     }
     assert callers == IN_TRANSIT.keys() | STORED.keys() | OF_ALLAUTH.keys()

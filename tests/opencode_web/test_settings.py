@@ -35,8 +35,8 @@ def test_the_embedded_server_makes_one_secret_for_itself(tmp_path: Path) -> None
     "command",
     [
         ["-m", "daphne", "-p", "0", "opencode_web.asgi:application"],
-        ["-m", "celery", "-A", "opencode_web", "worker"],
-        ["-m", "celery", "-A", "opencode_web", "beat"],
+        pytest.param(["-m", "celery", "-A", "opencode_web", "worker"], marks=pytest.mark.deep),
+        pytest.param(["-m", "celery", "-A", "opencode_web", "beat"], marks=pytest.mark.deep),
     ],
 )
 def test_separate_processes_refuse_to_run_without_a_secret(

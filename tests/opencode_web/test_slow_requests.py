@@ -74,6 +74,7 @@ def trickle(connection: socket.socket, piece: bytes, *, every_s: float = 0.1) ->
     pytest.fail("the server has not ended the connection")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("sent", "piece"),
     [
@@ -205,6 +206,7 @@ def _read(connection: socket.socket, *, pause_s: float) -> int:
     return received.count(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.deep
 def test_who_does_not_read_is_cut_off_and_who_reads_slowly_is_not(server: Server) -> None:
     with closing(_ask_for_much(server)) as silent, closing(_ask_for_much(server)) as slow:
         assert _read(slow, pause_s=0.01) == ANSWERS

@@ -57,6 +57,7 @@ def masks(pid: int, name: str) -> set[int]:
     return found
 
 
+@pytest.mark.deep
 def test_the_first_start_makes_an_owner_and_the_second_keeps_everything(tmp_path: Path) -> None:
     env = environment(tmp_path / "data")
     with UpServer(env) as server, httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as web:
@@ -121,6 +122,7 @@ def test_only_one_server_runs_on_a_data_folder(running: UpServer, data: Path) ->
     assert running.process.poll() is None
 
 
+@pytest.mark.deep
 def test_a_busy_port_is_told_in_one_sentence(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -184,6 +186,7 @@ def test_a_number_that_is_none_is_told_in_one_sentence(tmp_path: Path) -> None:
     assert done.stderr.strip() == "PORT must be a whole number, not 'web'."
 
 
+@pytest.mark.deep
 def test_a_server_whose_worker_cannot_start_does_not_go_on(tmp_path: Path) -> None:
     path = str(tmp_path / "path")
     env = up_to_date(tmp_path / "data", WORKER_CONCURRENCY="1", PYTHONPATH=path)
@@ -200,6 +203,7 @@ def test_a_server_whose_worker_cannot_start_does_not_go_on(tmp_path: Path) -> No
         server.__exit__(None, None, None)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("delay_s", [0.3, 0.8, 1.2])
 def test_ctrl_c_also_stops_a_server_that_is_only_starting(tmp_path: Path, delay_s: float) -> None:
     server = UpServer(environment(tmp_path))

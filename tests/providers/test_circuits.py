@@ -180,8 +180,10 @@ async def test_a_call_that_goes_well_asks_and_writes_nothing(
     team: Team, server: OpenAIServer, django_assert_num_queries: Any
 ) -> None:
     await in_db(set_up, team, server.base_url)
+    # The first one is written down.
+    await ask(team)
     model = await in_db(resolved, team)
-    assert (model.faults, model.shares) == ((), False)
+    assert (model.faults, model.shares, model.is_unproven) == ((), False, False)
     request = fund(make_request(model), None, call_id="x", user_id=None)
     seen: list[Any] = []
 

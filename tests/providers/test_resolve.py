@@ -10,8 +10,10 @@ from opencode_web.lib.errors import Invalid, NotFound
 from providers import actions
 from providers.catalog import catalog_models, known_provider, known_providers
 from providers.effective import effective_providers, keyless_providers
+from providers.kinds import ProviderKind
 from providers.llm import has_adapter
 from providers.llm.connection import build
+from providers.llm.errors import AuthError
 from providers.llm.messages import ModelRef
 from providers.llm.route import route_of
 from providers.models import Credential, ProviderConfig
@@ -252,10 +254,15 @@ def test_malformed_settings_are_refused_by_field(team: Team, config: Any, where:
     assert "s3cret" not in info.value.message
 
 
-def test_the_default_is_a_real_model_before_the_demo(team: Team, alice: User) -> None:
+def test_the_default_is_a_real_model_that_has_answered_before_the_demo(
+    team: Team, alice: User
+) -> None:
     actions.create_demo(team, actor=alice)
     assert default_model(team) == ModelRef("demo", "tour")
     make_openai(team)
+    assert default_model(team) == ModelRef("demo", "tour")
+    actions.note_success(resolve_model(team, ModelRef("openai", "gpt-5")))
+    assert not resolve_model(team, ModelRef("openai", "gpt-5")).is_unproven
     assert default_model(team).provider_id == "openai"
     assert default_model(team).model_id == "gpt-6-sol"
     assert default_model(team, config={"model": "demo/inline"}) == ModelRef("demo", "inline")
@@ -263,6 +270,21 @@ def test_the_default_is_a_real_model_before_the_demo(team: Team, alice: User) ->
     assert default_model(team, wanted="openai/gone", config={"model": "demo/tour"}) == ModelRef(
         "demo", "tour"
     )
+
+
+def test_a_new_account_takes_the_place_of_no_default_that_works(team: Team, alice: User) -> None:
+    make_openai(team)
+    actions.note_success(resolve_model(team, ModelRef("openai", "gpt-5")))
+    anthropic = make_provider(
+        team, ProviderKind.ANTHROPIC, name="Anthropic", provider_id="anthropic", key=KEY
+    )
+    assert default_model(team).provider_id == "openai"
+    actions.record_test(anthropic, actor=alice, error=AuthError("no"))
+    actions.note_success(resolve_model(team, ModelRef("anthropic", "claude-opus-5-5")))
+    assert default_model(team).provider_id == "openai"
+    # A failed call alone takes nothing back, and without any that answered the untested one counts.
+    ProviderConfig.objects.update(answered_at=None)
+    assert default_model(team).provider_id == "openai"
 
 
 def test_a_team_without_models_is_told_what_to_do(team: Team) -> None:

@@ -30,17 +30,22 @@ def decide(ask: PermissionAsk) -> None:
         raise PermissionRejected
 
 
-@pytest.fixture
-def guarded(tmp_path: Path) -> FakeToolContext:
-    worktree = tmp_path / "project"
+def guard(folder: Path) -> FakeToolContext:
+    """A call's context, with a file that no command may remove."""
+    worktree = folder / "project"
     (worktree / "sub").mkdir(parents=True)
     (worktree / "precious").write_text("kept")
     (worktree / "notes.txt").write_text("a[$(unlink precious)]\n")
-    (tmp_path / "outputs").mkdir()
-    sandbox = select_sandbox(worktree=worktree, session_dir=tmp_path / "session", network=False)
+    (folder / "outputs").mkdir()
+    sandbox = select_sandbox(worktree=worktree, session_dir=folder / "session", network=False)
     return FakeToolContext(
-        worktree=worktree, output_dir=tmp_path / "outputs", sandbox=sandbox, on_ask=decide
+        worktree=worktree, output_dir=folder / "outputs", sandbox=sandbox, on_ask=decide
     )
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> FakeToolContext:
+    return guard(tmp_path)
 
 
 async def test_what_no_rule_denies_runs(guarded: FakeToolContext) -> None:
@@ -48,15 +53,19 @@ async def test_what_no_rule_denies_runs(guarded: FakeToolContext) -> None:
     assert result.output == "rm precious\nkept"
 
 
-@pytest.mark.parametrize("command", [*DENIED, *REMOVING, *EVALUATING])
-async def test_feat2_nfr_01_a_denied_command_has_no_spelling(
-    guarded: FakeToolContext, command: str
-) -> None:
-    try:
-        await guarded.call("bash", command=command, timeout=5_000)
-    except ToolError:
-        assert guarded.updates == []
-    assert (guarded.worktree / "precious").read_text() == "kept"
+async def test_feat2_nfr_01_a_denied_command_has_no_spelling(tmp_path: Path) -> None:
+    got_through = []
+    for number, command in enumerate([*DENIED, *REMOVING, *EVALUATING]):
+        guarded, is_refused = guard(tmp_path / str(number)), False
+        try:
+            await guarded.call("bash", command=command, timeout=5_000)
+        except ToolError:
+            is_refused = True
+        precious = guarded.worktree / "precious"
+        is_kept = precious.is_file() and precious.read_text() == "kept"
+        if not is_kept or (is_refused and guarded.updates):
+            got_through.append(command)
+    assert got_through == []
 
 
 async def test_a_repository_made_by_commands_starts_no_program(guarded: FakeToolContext) -> None:

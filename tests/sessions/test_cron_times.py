@@ -5,7 +5,16 @@ from datetime import UTC, datetime
 import pytest
 
 from opencode_web.lib.errors import Invalid
-from sessions.cron_times import MAX_MISSED, check_times, missed_between, next_time
+from sessions.cron_times import (
+    DAYS,
+    MAX_MISSED,
+    check_times,
+    cron_of,
+    missed_between,
+    next_time,
+    times_in_words,
+    weekly_of,
+)
 
 
 def test_when_it_is_due(subtests: pytest.Subtests) -> None:
@@ -59,3 +68,21 @@ def test_what_was_missed_is_counted_and_bounded() -> None:
     assert missed_between("30 6 * * *", "UTC", since, due) == 1
     years = datetime(2036, 1, 1, tzinfo=UTC)
     assert missed_between("30 6 * * *", "UTC", since, years) == MAX_MISSED
+
+
+def test_days_and_a_time_are_told_in_words(subtests: pytest.Subtests) -> None:
+    cases = [
+        ("30 6 * * *", [*DAYS], "Every day at 06:30 (Europe/Berlin)"),
+        ("0 17 * * 1-5", [*DAYS[:5]], "Monday to Friday at 17:00 (Europe/Berlin)"),
+        ("5 9 * * 0,3", ["3", "0"], "Wednesdays and Sundays at 09:05 (Europe/Berlin)"),
+        ("5 9 * * 7", ["0"], "Sundays at 09:05 (Europe/Berlin)"),
+    ]
+    for cron, days, words in cases:
+        with subtests.test(cron=cron):
+            assert weekly_of(cron) == (days, words.split(" at ")[1][:5])
+            assert times_in_words(cron, "Europe/Berlin") == words
+            assert weekly_of(cron_of(days, words.split(" at ")[1][:5])) == weekly_of(cron)
+    for cron in ("0 6 1 * *", "*/15 * * * *", "0 6 * * 5-1", "0 6 * * MON", "0 24 * * 1"):
+        with subtests.test(cron=cron):
+            assert weekly_of(cron) is None
+            assert times_in_words(cron, "UTC") == f"{cron} in UTC"

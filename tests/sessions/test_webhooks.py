@@ -276,10 +276,10 @@ def test_no_private_address_is_reached(
         ("https://[::1]/", "unless an operator allows"),
         ("https://169.254.169.254/", "metadata"),
         ("https://user:pw@example.com/", "user name or password"),
-        ("ftp://example.com/", "only http"),
+        ("ftp://example.com/", "must start with http"),
         ("https://exa mple.com/", "space"),
         ("https://example.com/" + "x" * 2_000, "at most"),
-        ("", "only http"),
+        ("", "must start with http"),
     ],
 )
 def test_an_address_has_to_be_usable(

@@ -140,9 +140,7 @@ def test_an_entry_is_a_sentence_with_links(
     bobs, alices = people[bob.email], people[alice.email]
     assert f"<p>{alices} changed the role of {bobs} from member to viewer.</p>" in page
     assert "<dt>Change</dt><dd>member → viewer</dd>" in page
-    assert (
-        '<option value="member.role_changed">… changed the role of … from … to ….</option>' in page
-    )
+    assert '<option value="member.role_changed">Member role changed</option>' in page
 
 
 def test_an_entry_without_its_data_and_people_is_still_a_sentence(

@@ -169,6 +169,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.deep
 def test_a_line_that_nobody_could_read_is_one_whole_in_bounded_time(
     subtests: pytest.Subtests,
 ) -> None:

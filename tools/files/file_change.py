@@ -137,9 +137,9 @@ def require_secrets_kept(
     """Refuse a change that puts the mark of a secret, as it was read, into a file that has one."""
     if old and new and redactor.is_overwritten(old, new):
         raise ToolError(
-            f"{located.path} holds secrets of the project, which you see as [secret NAME]. This "
-            "change would write such a mark into the file, and the secret may be lost. Change only "
-            "the lines around it, for example with the edit tool."
+            f"{located.path} holds secrets or keys, which you see as [secret NAME] or "
+            "[hidden ...]. This change would write such a mark into the file, and the value may be "
+            "lost. Change only the lines around it, for example with the edit tool."
         )
 
 

@@ -333,4 +333,8 @@ def source_of(rule: Rule | None) -> str:
 def say_source(text: str) -> str:
     """What `source_of` has said, in the reader's language: the log has it in English."""
     known = next((one for one in (*_SOURCES.values(), _OF_AGENT) if text.startswith(one)), None)
-    return text if known is None else gettext(known) + text.removeprefix(known)
+    if known is None:
+        return text
+    # Which rule it is, helps only where somebody can change it.
+    is_default = known == _SOURCES[Level.DEFAULT]
+    return gettext(known) + ("" if is_default else text.removeprefix(known))

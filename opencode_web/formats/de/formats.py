@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-DATE_FORMAT = "j. M Y"
-DATETIME_FORMAT = "j. M Y, H:i"
-SHORT_DATETIME_FORMAT = "D, j. M, H:i"
-MONTH_DAY_FORMAT = "j. M"
-SHORT_DATE_FORMAT = "j. M Y"
+DATE_FORMAT = "j. N Y"
+DATETIME_FORMAT = "j. N Y, H:i"
+SHORT_DATETIME_FORMAT = "D, j. N, H:i"
+MONTH_DAY_FORMAT = "j. N"
+SHORT_DATE_FORMAT = "j. N Y"
 TIME_FORMAT = "H:i"

@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 from django import template
+from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.templatetags.static import static
 from django.utils import timezone
@@ -53,6 +54,12 @@ def icon(name: str, *, label: str = "") -> SafeString:
 def json_text(value: object) -> str:
     """JSON for an attribute, which the template escapes."""
     return json.dumps(value, cls=DjangoJSONEncoder)
+
+
+@register.simple_tag
+def base_path() -> str:
+    """What addresses begin with that no route names; `url` has it already."""
+    return str(settings.BASE_PATH)
 
 
 @register.simple_tag
@@ -112,8 +119,8 @@ def tokens(count: int | None) -> str:
         return str(count)
     # From 999,500 on the thousands would round to "1000k".
     if count < 999_500:
-        return _short(count / 1_000) + "k"
-    return _short(count / 1_000_000) + "M"
+        return _("{count}k").format(count=_short(count / 1_000))
+    return _("{count}M").format(count=_short(count / 1_000_000))
 
 
 @register.filter

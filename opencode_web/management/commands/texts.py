@@ -14,7 +14,7 @@ from django.core.management.commands import makemessages
 from opencode_web.lib.languages import is_translated
 
 # What only people who develop this read, or nobody.
-IGNORED = [".venv", "tests", "var", "bench", "clients", "docker", "vendor", "words"]
+IGNORED = [".venv", "tests", "var", "bench", "clients", "docker", "vendor", "words", "prompts"]
 
 
 class Extraction(makemessages.Command):
@@ -36,7 +36,7 @@ class Command(BaseCommand):
                 domain=domain,
                 locale=languages,
                 ignore_patterns=list(IGNORED),
-                extensions=["js"] if domain == "djangojs" else ["html", "py"],
+                extensions=["js"] if domain == "djangojs" else ["html", "py", "txt"],
                 no_location=True,
                 no_obsolete=True,
                 verbosity=options["verbosity"],

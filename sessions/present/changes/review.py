@@ -20,6 +20,7 @@ from sessions.present.changes.entries import (
     Source,
     entries_of_log,
     matching,
+    reverted_paths,
     turns_after,
 )
 from sessions.present.changes.file_diff import (
@@ -117,7 +118,10 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Changes:
-    """Of one source. `error` in place of everything else; `empty` says why nothing is there."""
+    """Of one source. `error` in place of everything else; `empty` says why nothing is there.
+
+    `count`: files that are listed; `left`: those that were not put back, with their lines.
+    """
 
     asked: Asked
     address: str
@@ -126,6 +130,7 @@ class Changes:
     options: ReviewOptions
     look_url: str
     count: int = 0
+    left: int = 0
     added: int = 0
     removed: int = 0
     viewed: int = 0
@@ -169,12 +174,16 @@ def build_changes(
     shown = matching(found.entries, asked.filter) if asked.filter else found.entries
     start = _start(shown, asked)
     page = shown[start : start + PAGE_FILES]
+    reverted = reverted_paths(session)
+    # What the log tells of is listed with a way to undo it; Git no longer tells of it.
+    left = [entry for entry in found.entries if not (entry.turn and entry.path in reverted)]
     return Changes(
         **{
             **vars(blank),
             "count": len(found.entries) + found.rest.files,
-            "added": sum(entry.added for entry in found.entries) + found.rest.additions,
-            "removed": sum(entry.removed for entry in found.entries) + found.rest.deletions,
+            "left": len(left) + found.rest.files,
+            "added": sum(entry.added for entry in left) + found.rest.additions,
+            "removed": sum(entry.removed for entry in left) + found.rest.deletions,
             "files": _files(session, page, asked, options, person),
             "viewed": sum(map(person.has_viewed, found.entries)),
             "comments": build_comments(session, person.comments),

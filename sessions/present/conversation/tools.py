@@ -62,6 +62,8 @@ class ToolRow:
     # The page of the sub-agent that the call has started.
     open_url: str = ""
     decisions: Sequence[Decision] = field(default_factory=list)
+    # It never ran: a person did not allow it.
+    rejected: bool = False
 
     @property
     def inner(self) -> ToolRow:
@@ -89,6 +91,7 @@ def build_tool_row(
         error = "" if is_stopped_with_turn(state) else ended
         state = {**state, "error": ""}
     metadata = part.get("metadata", {})
+    rejected = state["status"] == "error" and any(one.rejected for one in decisions)
     named = server_tool(object_of(metadata, "mcp"))
     typed = object_of(metadata, "command").get("typed") is True
     call = Call(
@@ -121,7 +124,7 @@ def build_tool_row(
         removed=looks.removed,
         note=_("Waiting for you") if waiting else "",
         since=moment_of(time["start"]) if time and not waiting else None,
-        duration_s=duration_of(time),
+        duration_s=None if rejected else duration_of(time),
         error=error or looks.refused,
         body_template=looks.template if looks.body else "",
         body=looks.body,
@@ -129,6 +132,7 @@ def build_tool_row(
         open_url=looks.open_url,
         tail=looks.tail,
         decisions=[decision for decision in decisions if decision.said],
+        rejected=rejected,
     )
 
 

@@ -35,6 +35,8 @@ class Option:
     selected: bool
     # What a model reads beside text, such as `image pdf`; "" where nobody knows.
     reads: str = ""
+    # Of a model: its account has not answered yet.
+    is_unproven: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ class Draft:
     # `agent:` or `model:` and a name each: other sessions with the same prompt.
     also: tuple[str, ...] = ()
     error: str = ""
+    # What looks like keys in it: its writer is asked whether they are to be hidden.
+    keys: tuple[str, ...] = ()
     idempotency: str = ""
     # When it was typed, in milliseconds since the epoch; 0 for what is not kept.
     typed_ms: int = 0
@@ -113,6 +117,8 @@ class Composer:
     mentions_url: str = ""
     # What is about to be in the way.
     note: str = ""
+    # As in `Draft`.
+    keys: tuple[str, ...] = ()
 
 
 def session_composer(session: Session, user: User, draft: Draft | None = None) -> Composer:
@@ -215,6 +221,7 @@ def _composer(
         placeholder=placeholder,
         text=draft.text,
         error=draft.error,
+        keys=draft.keys,
         idempotency=draft.idempotency or new_id("msg"),
         agents=_agents(config, draft.agent),
         models=_groups(offers, chosen),
@@ -283,7 +290,8 @@ def _groups(offers: list[Offer], chosen: str) -> list[OptionGroup]:
     groups: dict[str, OptionGroup] = {}
     for one in offers:
         group = groups.setdefault(one.provider.id, OptionGroup(one.provider.name, []))
-        option = Option(one.ref, one.model.name, one.ref == chosen, one.reads)
+        is_unproven = one.provider.is_unproven
+        option = Option(one.ref, one.model.name, one.ref == chosen, one.reads, is_unproven)
         group.options.append(option)
     if chosen not in {one.ref for one in offers} and chosen:
         # It stays chosen until somebody takes another one: nothing is changed behind their back.

@@ -214,14 +214,14 @@ def _sessions(access: TeamAccess, text: str) -> list[FindEntry]:
     places = {one.pk: Place.of(one) for one in shown}
     entries = list[FindEntry]()
     for row in build_rows(shown):
-        entries.append(_row_entry(row))
+        entries.append(_row_entry(row, is_archived=bool(found[row.id].archived_at)))
         hits = [one for one in said if one.session == row.id][:MAX_HITS]
         entries += [FindEntry("", _hit_url(places[row.id], one), pieces=one.pieces) for one in hits]
     return entries
 
 
-def _row_entry(row: Row) -> FindEntry:
-    words = (row.kind, row.project, ago(row.updated))
+def _row_entry(row: Row, *, is_archived: bool = False) -> FindEntry:
+    words = (_("archived") if is_archived else "", row.kind, row.project, ago(row.updated))
     return FindEntry(row.title, row.url, " · ".join(filter(None, words)))
 
 

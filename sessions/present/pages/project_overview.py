@@ -69,8 +69,11 @@ def _model(composer: Composer) -> HealthLine:
         # What is in the way, and the way out of it, stand in the message field.
         return HealthLine("fail", _("No model is ready"), "#prompt")
     options = [option for group in composer.models for option in group.options]
-    chosen = next((one.label for one in options if one.selected), "")
-    return HealthLine("done", _("Model ready: %(model)s") % {"model": chosen})
+    chosen = next((one for one in options if one.selected), None)
+    model = {"model": chosen.label if chosen else ""}
+    if chosen and chosen.is_unproven:
+        return HealthLine("warn", _("Model not verified yet: %(model)s") % model)
+    return HealthLine("done", _("Model ready: %(model)s") % model)
 
 
 def _worker(project: Project) -> HealthLine:

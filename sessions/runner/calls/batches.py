@@ -13,13 +13,15 @@ from django.db import transaction
 from opencode_web.lib.ids import new_id
 from sessions.events.parts import ToolPart, ToolPending
 from sessions.events.store import append, lock_session
-from sessions.events.types import PartUpdated, SessionEvent
+from sessions.events.types import PartUpdated
 from sessions.models import Message, Part
 from sessions.rules.in_force import Setup
 from sessions.runner.calls.guards import inner_id
 from sessions.runner.calls.repairs import invalid_call
+from sessions.runner.log.held_inputs import hold_input
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.settle import fail_call
+from sessions.secrets import key_redactor
 from tools.context import InnerCall
 from tools.registry import offered_tools
 from tools.repair import repair_unknown
@@ -36,7 +38,15 @@ def begin_calls(lease: Lease, part: ToolPart, calls: Sequence[InnerCall], setup:
     if begun.exists():
         return
     names = _offered(part, setup)
-    append(session, [_event(part, number, call, names) for number, call in enumerate(calls, 1)])
+    redactor = key_redactor(session.project)
+    events = [_event(part, number, call, names) for number, call in enumerate(calls, 1)]
+    for event in events:
+        made = event.part
+        if isinstance(made, ToolPart) and isinstance(made.state, ToolPending):
+            given = made.state.input
+            if redactor.json(given, keys=False) is not given:
+                hold_input(made, given)
+    append(session, events)
 
 
 def _offered(part: ToolPart, setup: Setup) -> Mapping[str, str]:
@@ -50,7 +60,7 @@ def _offered(part: ToolPart, setup: Setup) -> Mapping[str, str]:
     return {tool.name.lower(): tool.name for tool in tools}
 
 
-def _event(part: ToolPart, number: int, call: InnerCall, names: Mapping[str, str]) -> SessionEvent:
+def _event(part: ToolPart, number: int, call: InnerCall, names: Mapping[str, str]) -> PartUpdated:
     # The metadata says which batch made it.
     name = names.get(call.tool.lower())
     inner = ToolPart(

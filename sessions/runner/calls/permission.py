@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 
@@ -17,7 +17,7 @@ from sessions.runner.calls.command_calls import was_asked_for
 from sessions.runner.calls.suspension import begun, may_begin, suspended
 from sessions.runner.log.deadlines import new_request
 from sessions.runner.log.lease import Lease
-from sessions.secrets import shown_patterns
+from sessions.secrets import key_redactor, shown_patterns
 from teams.audit import AuditAction, record
 from tools.base import PermissionDenied, PermissionRejected
 from tools.context import PermissionAsk, Suspended
@@ -61,6 +61,11 @@ def decide(
     judged = judge(ask.permission, subjects, rules.ruleset, opaque=ask.opaque)
     # Whose rule it is, and that not all rules could be read.
     source = ". ".join([source_of(judged.rule), *rules.problems])
+    # From here on it is what is kept and shown.
+    shown = key_redactor(session.project).text
+    ask = replace(
+        ask, patterns=tuple(map(shown, ask.patterns)), always=tuple(map(shown, ask.always))
+    )
     action = judged.action
     if action is Action.ASK and is_allowed:
         action = Action.ALLOW

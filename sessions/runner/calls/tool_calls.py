@@ -28,9 +28,11 @@ from sessions.models import Session
 from sessions.runner.calls.agent_switch import is_switch
 from sessions.runner.calls.guarded_calls import confirm_repeat
 from sessions.runner.calls.repairs import INVALID, invalid_call
+from sessions.runner.calls.secret_use import mark_secrets_used
 from sessions.runner.calls.step_setup import StepSetup, load_step_setup
-from sessions.runner.calls.tool_context import CallContext
+from sessions.runner.calls.tool_context import READ_ONLY, CallContext
 from sessions.runner.files.changes import changed_files, patch_part, take_snapshot, turn_summary
+from sessions.runner.log.held_inputs import drop_input, input_of, stands_for_more
 from sessions.runner.log.history import ENDS
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.settle import completed, fail_call, now_ms
@@ -84,7 +86,10 @@ def _look_up(step: ToolStep) -> tuple[StepSetup, Tools, Sandbox]:
         **all_tools(),
         **custom_tools(step.session, config.brought),
     }
-    return step_setup, tools, sandbox_for(step.session)
+    sandbox = sandbox_for(step.session)
+    if sandbox.redactor.secrets and any(part.tool not in READ_ONLY for part in step.calls):
+        mark_secrets_used(step.session.project)
+    return step_setup, tools, sandbox
 
 
 class _StepRunner:
@@ -122,8 +127,9 @@ class _StepRunner:
         )
         try:
             await confirm_repeat(context)
+            given = await in_db(input_of, part) if stands_for_more(part) else part.state.input
             try:
-                result = await execute(tool, part.state.input, context)
+                result = await execute(tool, given, context)
             finally:
                 await context.settled()
         except Suspended as waits:
@@ -146,6 +152,8 @@ class _StepRunner:
             await self._append(_completed(context.part, result))
             self.made_calls = self.made_calls or part.tool == batch.TOOL.name
             self._ends = self._ends or is_switch(part.tool, result.metadata)
+        if stands_for_more(part):
+            await in_db(drop_input, part)
         return None
 
     async def _append(self, *events: SessionEvent) -> None:

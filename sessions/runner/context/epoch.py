@@ -31,6 +31,7 @@ from sessions.runner.context.registry import (
     render_changes,
 )
 from sessions.runner.context.source import ContextInputs, Source
+from sessions.secrets import key_redactor
 
 # All messages of an epoch together. Beyond it a fresh baseline costs less than going on.
 MAX_UPDATE_CHARS = 96 * 1024
@@ -76,17 +77,18 @@ def prepare_context(
     if missing and fetches:
         return Context((), (), (), missing=tuple(missing))
     if row is None or not holds:
-        return _begin(inputs, cast(EpochReason, row.ended) if row is not None else "start", sources)
+        reason = cast(EpochReason, row.ended) if row is not None else "start"
+        return _begin(session, inputs, reason, sources)
     try:
         return _go_on(session, row, inputs, sources)
     except Incompatible as exc:
-        return _begin(inputs, "move" if exc.moved else "incompatible", sources)
+        return _begin(session, inputs, "move" if exc.moved else "incompatible", sources)
 
 
 def _go_on(
     session: Session, row: ContextEpoch, inputs: ContextInputs, sources: Sequence[Source[Any]]
 ) -> Context:
-    values = observe(inputs, row.snapshot, sources=sources)
+    values = _shown(session, observe(inputs, row.snapshot, sources=sources))
     text = render_changes(row.snapshot, values, sources=sources)
     updates = tuple(ContextUpdate(one["seq"], one["text"]) for one in row.updates if one["text"])
     if values == row.snapshot:
@@ -104,8 +106,18 @@ def _go_on(
     return Context(tuple(row.baseline), (*updates, *newest), (event,))
 
 
-def _begin(inputs: ContextInputs, reason: EpochReason, sources: Sequence[Source[Any]]) -> Context:
-    return _start(reason, observe(inputs, {}, sources=sources), sources)
+def _begin(
+    session: Session,
+    inputs: ContextInputs,
+    reason: EpochReason,
+    sources: Sequence[Source[Any]],
+) -> Context:
+    return _start(reason, _shown(session, observe(inputs, {}, sources=sources)), sources)
+
+
+def _shown(session: Session, values: JsonObject) -> JsonObject:
+    """What a model reads of it is what is kept of it."""
+    return key_redactor(session.project).json(values, keys=False)
 
 
 def _start(reason: EpochReason, values: JsonObject, sources: Sequence[Source[Any]]) -> Context:

@@ -16,6 +16,7 @@ from sessions.runner.log.lease import Lease
 from sessions.runner.log.pulse import Row, pulse, write_rows
 from sessions.runner.log.settle import now_ms
 from sessions.runner.log.steps import ProviderTurn
+from tools.redaction import NO_SECRETS, Redactor
 
 
 @transaction.atomic
@@ -28,11 +29,14 @@ class TextWriter:
     """The one text or reasoning part of a turn that grows at a time.
 
     Every call must come from the loop of the turn. `close` returns the closing events instead of
-    appending them, so that they share a transaction with what follows.
+    appending them, so that they share a transaction with what follows. `redactor` takes out what
+    must not be shown, also where it came in pieces.
     """
 
-    def __init__(self, turn: ProviderTurn, lease: Lease) -> None:
+    def __init__(self, turn: ProviderTurn, lease: Lease, redactor: Redactor = NO_SECRETS) -> None:
         self._turn = turn
+        self._redactor = redactor
+        self._clean = redactor.stream()
         self._lease = lease
         self._pulse = pulse()
         self._part: TextPart | ReasoningPart | None = None
@@ -59,9 +63,17 @@ class TextWriter:
         text = clean_text(text)
         if not self._is_growing(kind):
             await self._open(kind)
-        self._chunks.append(text)
-        self._unsent.append(text)
-        self._pulse.grew(self)
+        self._add(self._cleaned(text))
+
+    def _cleaned(self, text: str, *, is_last: bool = False) -> str:
+        clean = self._clean.finish() if is_last else self._clean.feed(text.encode())
+        return clean.decode()
+
+    def _add(self, text: str) -> None:
+        if text:
+            self._chunks.append(text)
+            self._unsent.append(text)
+            self._pulse.grew(self)
 
     def _is_growing(self, kind: type[TextPart] | type[ReasoningPart]) -> bool:
         return isinstance(self._part, kind) and self._ended is None
@@ -79,6 +91,7 @@ class TextWriter:
         self._part, self._ended = part, None
         self._chunks = []
         self._unsent, self._sent = [], 0
+        self._clean = self._redactor.stream()
         self.opened.append(part.id)
 
     def take_delta(self) -> Delta | None:
@@ -103,7 +116,11 @@ class TextWriter:
         """End the open part. Returns: its final event, or nothing when none is open."""
         if self._part is None:
             return []
+        self._add(self._cleaned("", is_last=True))
         await self._settle()
+        if self._clean.hid and isinstance(self._part, ReasoningPart):
+            # Its signature is of the text that it had.
+            metadata = None
         assert self._part.time is not None
         final = self._current().model_copy(
             update={
@@ -128,12 +145,15 @@ class TextWriter:
             if not self._is_growing(kind):
                 await self._open(kind)
             return await self.close(metadata)
+        if self._part is not None:
+            self._add(self._cleaned("", is_last=True))
         self._ended = self._ended or now_ms()
         return []
 
     async def keep(self) -> None:
         """Put what arrived on disk as it is: the turn is being cancelled."""
         if self._part is not None:
+            self._add(self._cleaned("", is_last=True))
             await self._settle()
             await in_db(write_rows, [self.to_row()], wait=True)
 

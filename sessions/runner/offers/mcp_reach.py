@@ -87,7 +87,8 @@ async def call_mcp(target: McpTarget, use: Callable[[Server], Awaitable[T]]) -> 
 async def _use(
     target: McpTarget, bearer: str, use: Callable[[Server], Awaitable[T]]
 ) -> tuple[T, Redactor]:
-    redactor = redactor_of(target.server, target.sandbox.redactor.secrets, bearer=bearer)
+    known = target.sandbox.redactor
+    redactor = redactor_of(target.server, known.secrets, bearer=bearer, keys=known.keys)
     await require_accepted(target)
     try:
         place = place_of(target.server, target.folder, target.sandbox, bearer=bearer)

@@ -57,6 +57,7 @@ from sessions.runner.compaction.summary import summary_events
 from sessions.runner.files.changes import turn_summary
 from sessions.runner.log.fallback import failed_part, fallback_parts, next_model
 from sessions.runner.log.funds import settle_counted_turn, settle_cut_turn
+from sessions.runner.log.held_inputs import hold_inputs
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.refused_files import Refusal, refusal_of
 from sessions.runner.log.settle import completed, fail_call, now_ms
@@ -66,7 +67,9 @@ from sessions.runner.offers.mcp_names import name_servers
 from sessions.runner.turn.meter import Meter
 from sessions.runner.turn.retries import cut_error, final_error, wait_before_retry_s, wire_error
 from sessions.runner.turn.structured import settle_output
+from sessions.secrets import project_redactor
 from teams.models import Basis
+from tools.redaction import Redactor
 
 _CUT_OFF: dict[str, TurnReason] = {
     FinishReason.CONTENT_FILTER: TurnReason.FILTERED,
@@ -91,8 +94,9 @@ async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
 
 
 async def _run_turn(turn: ProviderTurn, lease: Lease, done: Operation) -> list[SessionEvent]:
-    writer = TextWriter(turn, lease)
-    recorder = _Recorder(turn, lease, writer)
+    redactor = await in_db(project_redactor, turn.session.project_id)
+    writer = TextWriter(turn, lease, redactor)
+    recorder = _Recorder(turn, lease, writer, redactor)
     try:
         return await _try(turn, recorder, done)
     except asyncio.CancelledError:
@@ -160,10 +164,15 @@ async def _stream_once(turn: ProviderTurn, recorder: _Recorder) -> ProviderError
 class _Recorder:
     """Puts what the stream brings into the log."""
 
-    def __init__(self, turn: ProviderTurn, lease: Lease, writer: TextWriter) -> None:
+    def __init__(
+        self, turn: ProviderTurn, lease: Lease, writer: TextWriter, redactor: Redactor
+    ) -> None:
         self.turn = turn
         self.writer = writer
         self.calls: dict[int, ToolPart] = {}
+        # The arguments of those in which something is hidden.
+        self._given: dict[str, JsonObject] = {}
+        self._redactor = redactor
         # Whether the model was asked, and how that has ended.
         self.began = False
         self.finished: Finished | None = None
@@ -234,8 +243,11 @@ class _Recorder:
         # `raw` stays only when it could not be read: the call is then answered with what is wrong.
         unread = clean_text(event.raw) if event.arguments is None else ""
         given = {clean_text(key): clean_json(item) for key, item in (event.arguments or {}).items()}
-        state = ToolPending(input=given, raw=unread)
         part = self.calls[event.index]
+        shown = self._redactor.json(given, keys=False)
+        if shown is not given:
+            self._given[part.id] = given
+        state = ToolPending(input=shown, raw=self._redactor.text(unread))
         update: dict[str, object] = {"state": state}
         if event.metadata:
             update["metadata"] = {**(part.metadata or {}), **event.metadata}
@@ -263,6 +275,8 @@ class _Recorder:
             }
         )
         events = await self.writer.close()
+        if self._given:
+            await in_db(hold_inputs, called, self._given)
         events += [PartUpdated(part=part) for part in called]
         limit = self.turn.request.model.limit.context
         taken = {"context": used.tokens.total, "context_limit": limit}

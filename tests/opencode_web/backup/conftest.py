@@ -57,7 +57,7 @@ def command() -> Command:
 
 
 def disconnect() -> None:
-    """Close the connections of this process. One to a file that was replaced would still read it."""
+    """Close the connections of this process. One to a file that is gone would still read it."""
     close_pool()
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()
     connections.close_all()

@@ -169,6 +169,7 @@ def test_an_installation_that_is_in_use_is_left_alone(
     assert not (Path(project.directory) / "later").exists()
 
 
+@pytest.mark.deep
 def test_a_full_disk_leaves_no_backup_that_counts(
     project: Project, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ def busy(alice: User, project: Project) -> Meanwhile:
     return Meanwhile(work)
 
 
+@pytest.mark.deep
 def test_everything_is_there_again_and_goes_on(
     alice: User,
     project: Project,

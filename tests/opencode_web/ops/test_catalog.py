@@ -18,7 +18,7 @@ def test_the_bundled_catalog_has_its_source_and_date(
     settings.DATA_DIR = tmp_path
     page = console.get("/ops/catalog").content.decode()
     assert "models.dev" in page
-    assert "8261" in page
+    assert "8,261" in page
     assert "The server does not check for a newer catalog." in page
     assert "The API of this provider is not supported" in page
     assert "This is the catalog that was shipped with this version." in page
@@ -30,7 +30,7 @@ def test_changes_and_refusals_are_shown(console: Client, settings: Any, tmp_path
     api["new-one"] = {"name": "New <one>", "npm": "x", "models": {"m1": {"name": "M"}}}
     install_catalog(api, source="https://models.example/api.json", date="2026-10-01")
     page = console.get("/ops/catalog").content.decode()
-    assert "2026-10-01" in page
+    assert "1 Oct 2026" in page
     assert "providers_added: 1: new-one" in page
     assert "The server checks https://models.example/api.json every 24 hours." in page
     assert "New &lt;one&gt;" in page

@@ -92,6 +92,7 @@ WIRES = [
 ]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("npm", "vendor"), WIRES)
 def test_feat9_fr_06_the_package_plays_a_tool_turn_where_nothing_else_is_installed(
     python: Path, npm: str, vendor: Callable[[], httpx.AsyncBaseTransport]

@@ -375,6 +375,7 @@ frames_ = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.deep
 @settings(max_examples=200, deadline=None)
 @given(st.lists(frames_, max_size=8))
 def test_odd_frames_never_break_the_decoder(frames: list[Any]) -> None:

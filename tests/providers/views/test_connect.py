@@ -175,6 +175,8 @@ def test_a_failed_call_says_why_and_can_be_tried_with_another_model(
         actions.pick_models(ProviderConfig.objects.get(), actor=None, models={"gone": {}})
         page = admin.post(url("check", "gpu"), {"step": "call", "model": "gone"}).content.decode()
     assert "gone did not respond" in page
+    listed = admin.get(url("models")).content.decode()
+    assert '<span class="chip chip-fail">Test failed</span>' in listed
     assert "Test again" in page
     assert "Continue" not in page
 

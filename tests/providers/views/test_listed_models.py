@@ -32,7 +32,7 @@ def test_listed_models_are_ticked_and_priced_and_then_tested(team: Team, admin: 
         sent = {"step": "pick", "model": "llama4", "input:llama4": "0.5", "output:llama4": "1.25"}
         page = admin.post(check, sent, headers=HTMX).content.decode()
     assert 'hx-trigger="load, submit"' in page
-    assert "1 model can be used." in page
+    assert "1 known model. The connection has not been verified yet." in page
     assert "$0.50 in, $1.25 out per million tokens" in page
     assert 'name="input:llama4"' not in page
     row = ProviderConfig.objects.get()

@@ -38,7 +38,7 @@ def facts(client: Client, place: str, **changed: Any) -> dict[str, Any]:
 def test_a_model_is_told_with_all_that_is_known_of_it(team: Team, admin: Client) -> None:
     make_openai(team)
     page = admin.get(page_of("openai", "gpt-5")).content.decode()
-    for said in ("openai/gpt-5", "400k tokens", "128k tokens", "image, text", "2025-08-07"):
+    for said in ("openai/gpt-5", "400k tokens", "128k tokens", "text, images", "7 Aug 2025"):
         assert said in page
     assert "$1.25" in page
     assert "Standard price" in page
@@ -99,7 +99,7 @@ def test_what_a_server_does_not_say_is_entered(team: Team, admin: Client) -> Non
     assert admin.post(place, sent).status_code == 302
     page = admin.get(place).content.decode()
     assert "66k tokens" in page
-    assert "image, text" in page
+    assert "text, images" in page
     row.refresh_from_db()
     assert row.picked["m1"]["cost"] == {"input": 0.0, "output": 0.0}
 

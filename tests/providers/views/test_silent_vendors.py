@@ -81,6 +81,7 @@ def connect_gitlab(user: User) -> None:
     keep_grant(user, "gitlab", grant, actor=user)
 
 
+@pytest.mark.deep
 async def test_who_waits_for_a_silent_vendor_holds_up_nobody_else(
     alice: User, bob: User, team: Team, internet: Any
 ) -> None:

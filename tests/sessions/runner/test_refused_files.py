@@ -137,9 +137,18 @@ REFUSALS = [
     *((name, BAD, "photo.png", wire.image) for name, wire in WIRES.items()),
     *((name, BAD_PDF, "paper.pdf", wire.pdf) for name, wire in WIRES.items() if wire.pdf),
 ]
+DEEP_PAPERS = [
+    pytest.param(*row, marks=pytest.mark.deep) if row[1] is BAD_PDF else row for row in REFUSALS
+]
+
+# One of them shows that it is the same wherever the file comes from.
+IN_RESULTS = [
+    row if row[:2] == ("messages", BAD_PDF) else pytest.param(*row, marks=pytest.mark.deep)
+    for row in REFUSALS
+]
 
 
-@pytest.mark.parametrize(("wire", "bad", "name", "words"), REFUSALS)
+@pytest.mark.parametrize(("wire", "bad", "name", "words"), DEEP_PAPERS)
 async def test_a_session_goes_on_without_a_file_that_its_provider_refuses(
     wire: str, bad: bytes, name: str, words: str, talk: Talk, serve: Any
 ) -> None:
@@ -159,7 +168,7 @@ async def test_a_session_goes_on_without_a_file_that_its_provider_refuses(
     assert "messages." not in told
 
 
-@pytest.mark.parametrize(("wire", "bad", "name", "words"), REFUSALS)
+@pytest.mark.parametrize(("wire", "bad", "name", "words"), IN_RESULTS)
 async def test_a_file_in_the_result_of_a_tool_is_left_out_as_well(
     wire: str, bad: bytes, name: str, words: str, talk: Talk, serve: Any, project: Project
 ) -> None:
@@ -182,7 +191,7 @@ def _in_result(bad: bytes, name: str) -> dict[str, Any]:
     return {"type": "resource", "resource": resource}
 
 
-@pytest.mark.parametrize(("wire", "bad", "name", "words"), REFUSALS)
+@pytest.mark.parametrize(("wire", "bad", "name", "words"), IN_RESULTS)
 async def test_a_file_of_an_mcp_server_is_left_out_as_well(
     wire: str, bad: bytes, name: str, words: str, talk: Talk, serve: Any, project: Project
 ) -> None:
@@ -201,6 +210,7 @@ async def test_a_file_of_an_mcp_server_is_left_out_as_well(
     assert "the provider refused it" in json.dumps(vendor.taken[-1])
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("first", WIRES)
 async def test_every_other_wire_reads_the_files_that_one_was_given(
     first: str, talk: Talk, serve: Any, project: Project

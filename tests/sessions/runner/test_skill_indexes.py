@@ -175,7 +175,7 @@ async def test_a_private_address_is_not_read(
     await ask(alice, session)
     reasons = [problem.reason for problem in (await in_db(project_skills, project)).problems]
     assert reasons[0] == f"It cannot be read: {NO_ANSWER}."
-    assert "only http and https" in reasons[1]
+    assert "must start with http" in reasons[1]
 
 
 async def test_an_address_in_a_file_of_the_repository_is_not_asked(

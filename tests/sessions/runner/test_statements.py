@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from django.db import transaction
 
 from opencode_web.lib.db import in_db
@@ -41,6 +42,7 @@ async def _statements(alice: User, session: Session) -> tuple[int, int]:
     return admitted, len(statements) - admitted
 
 
+@pytest.mark.deep
 async def test_a_turn_takes_as_many_statements_after_a_thousand_messages(
     alice: User, session: Session, settings: Any
 ) -> None:

@@ -30,9 +30,14 @@ LOOK = Step("A look first.", "", (".",), "list")
 ANSWER = Step("By the call, then.", "", ("a.txt",), "StructuredOutput")
 # Their servers in the tests know one key, or one address.
 _KEYS = {"cohere": "key-of-tests"}
+_MOST_USED = ("messages", "responses", "chat")
 
 
-@pytest.mark.parametrize("name", WIRES)
+def _param(name: str) -> Any:
+    return name if name in _MOST_USED else pytest.param(name, marks=pytest.mark.deep)
+
+
+@pytest.mark.parametrize("name", [_param(name) for name in WIRES])
 async def test_a_model_that_thinks_gives_its_answer_in_the_wanted_form(
     name: str, alice: User, session: Session, project: Project
 ) -> None:

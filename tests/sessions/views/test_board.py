@@ -189,6 +189,7 @@ def test_the_board_is_filtered_as_the_list_is(
     assert session.pk not in text
 
 
+@pytest.mark.deep
 def test_more_sessions_take_no_more_statements(
     browser: Client, alice: User, project: Project
 ) -> None:

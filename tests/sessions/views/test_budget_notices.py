@@ -77,6 +77,18 @@ def test_a_passed_threshold_is_noted_once_a_month(
     assert (row.spent, row.limit) == (20, 20)
 
 
+def test_a_budget_warns_at_its_own_level(budgets: None, alice: User, team: Team) -> None:
+    make_usage(team, alice, cost=Decimal(6))
+    assert note_budgets() == 0
+    access = access_team(alice, "acme")
+    change_budgets(access, team=Decimal(10), each=None, members={}, warn_percent=60)
+    assert note_budgets() == 1
+    assert noted() == {("acme", None, 60)}
+    # Amounts alone leave it.
+    change_budgets(access, team=Decimal(11), each=None, members={})
+    assert team.budgets.get(scope="team").warn_percent == 60
+
+
 def test_every_member_is_measured_by_what_holds_for_them(
     alice: User, bob: User, vera: User, team: Team, project: Project
 ) -> None:

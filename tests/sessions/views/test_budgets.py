@@ -140,6 +140,10 @@ def test_what_is_no_amount_is_refused_and_shown_again(
         ("de", "20.50", "20.50"),
         ("en", "20.50", "20.50"),
         ("en", "20,50", None),
+        ("de", "1.234,50", "1234.50"),
+        ("en", "1,234.50", "1234.50"),
+        ("de", "1.23,50", None),
+        ("de", "0,005", None),
     ],
 )
 def test_a_comma_is_no_hundredfold(

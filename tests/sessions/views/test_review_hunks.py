@@ -236,6 +236,7 @@ HIDDEN = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", HIDDEN)
 def test_hidden_whitespace_goes_with_the_hunk_it_touches_and_no_other_does(
     story: Story, name: str
@@ -274,6 +275,7 @@ def test_hidden_changes_of_other_lines_stay_out_of_what_is_reverted_and_staged(
     assert (lines[5], lines[9], lines[20], lines[30]) == ("line 5", "line 9  ", "\tline 20", "LAST")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["to.py", 'a "b" \\ [1] é\t.txt'])
 @pytest.mark.parametrize("how", ["moved", "intended", "both", "added"])
 def test_hunks_of_a_renamed_file_are_staged_with_its_name_and_reverted(

@@ -56,6 +56,7 @@ def story(review: Review, session: Session, repository: Repository) -> Story:
     return Story(review, session, repository.folder)
 
 
+@pytest.mark.deep
 def test_each_kind_of_change_goes_back_and_comes_back_exactly(
     story: Story, repository: Repository
 ) -> None:

@@ -80,3 +80,23 @@ def test_the_list_takes_few_queries(
         browser.post(url, {**GIVEN, "name": f"Plan {number}"})
     with django_assert_max_num_queries(14):  # type: ignore[operator]
         browser.get(url)
+
+
+def test_days_and_a_time_are_enough(bob: User, url: str, client_for: ClientFor) -> None:
+    browser = client_for(bob)
+    given = {name: text for name, text in GIVEN.items() if name != "cron"}
+    assert "data-own-zone" in browser.get(url).content.decode()
+    refused = browser.post(url, {**given, "time": "06:30"})
+    assert refused.status_code == 422
+    assert "Choose at least one day." in refused.content.decode()
+    assert "data-own-zone" not in refused.content.decode()
+    browser.post(url, {**given, "days": ["1", "3"], "time": "06:30"})
+    row = Schedule.objects.get()
+    assert row.cron == "30 6 * * 1,3"
+    shown = browser.get(f"{url}/{row.pk}").content.decode()
+    assert "Mondays and Wednesdays at 06:30 (Europe/Berlin)" in shown
+    assert 'value="06:30"' in shown
+    # An expression counts before them.
+    browser.post(f"{url}/{row.pk}", {**given, "days": ["1"], "time": "06:30", "cron": "0 7 1 * *"})
+    row.refresh_from_db()
+    assert row.cron == "0 7 1 * *"

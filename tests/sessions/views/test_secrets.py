@@ -105,7 +105,7 @@ def test_members_read_names_and_change_nothing(
     ProjectSecret.objects.update(value="gAAAA-of-another-key")
     browser = client_for(bob)
     browser.get(url)
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(12):
         shown = page(browser, url)
     assert "TOKEN" in shown
     assert "Set it again" in shown

@@ -44,7 +44,7 @@ def test_an_admin_makes_tests_and_deletes_one(
     sent.refresh_from_db()
     assert sent.state == "pending"
     assert browser.post(f"{page}/enabled", {"enabled": "0"})["Location"] == page
-    assert "Adam switched it off." in browser.get(page).content.decode()
+    assert "Adam turned it off." in browser.get(page).content.decode()
     assert "Send a test" not in browser.get(page).content.decode()
     browser.post(f"{page}/enabled", {"enabled": "1"})
     assert "whsec_" in browser.post(f"{page}/secret").content.decode()
@@ -83,3 +83,13 @@ def test_the_log_is_paged(
     assert (
         browser.get(f"{URL}w/{row.pk}{older[1]}").content.decode().count('data-label="What"') == 2
     )
+
+
+def test_a_project_that_could_not_be_cloned_is_not_offered_and_can_be_removed(
+    adam: User, project: Project, client_for: ClientFor
+) -> None:
+    Project.objects.filter(pk=project.pk).update(status=Project.Status.FAILED, source="git")
+    browser = client_for(adam)
+    assert f'value="{project.pk}"' not in browser.get(URL).content.decode()
+    page = browser.get(f"/t/acme/p/{project.pk}/").content.decode()
+    assert f'action="/t/acme/p/{project.pk}/delete"' in page

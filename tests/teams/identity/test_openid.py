@@ -11,7 +11,22 @@ from allauth.socialaccount.models import SocialAccount
 from django.test import Client
 from pytest_django import Settings
 
-from teams.models import AuditEntry, IdentityRule, Membership, Role, Team, User
+from teams.actions.accounts import deactivate_account
+from teams.actions.directory import (
+    AccountDraft,
+    add_directory_rule,
+    create_directory_account,
+    save_directory_group,
+)
+from teams.models import (
+    AuditEntry,
+    DirectoryGroup,
+    IdentityRule,
+    Membership,
+    Role,
+    Team,
+    User,
+)
 from tests.factories import PASSWORD, add_member, make_invite, make_team, make_user
 from tests.teams.identity.idp import Idp, is_signed_in, make_provider, running_idp
 
@@ -135,6 +150,29 @@ def test_an_ordinary_account_is_linked_by_its_address_and_loses_its_password(
     assert not user.has_usable_password()
     assert planted.get("/me/profile").status_code == 302
     assert AuditEntry.objects.filter(action="identity.linked", actor=user).exists()
+
+
+def test_an_account_of_the_directory_is_linked_although_its_groups_made_it_an_admin(
+    idp: Idp, client: Client, team: Team
+) -> None:
+    make_provider(idp)
+    operator = make_user("root@example.com", operator=True)
+    add_directory_rule(operator, group="leads", team=team, role=Role.ADMIN)
+    email = "eve@corp.example"
+    user = create_directory_account(AccountDraft(email, "1", email, "Eve", {}))
+    save_directory_group(DirectoryGroup(name="leads"), members=[user.pk])
+    # What somebody here has given is not the directory's to open.
+    other = make_team(operator, name="Other", slug="other")
+    given = add_member(other, user, Role.OWNER)
+    assert idp.sign_in(client)["Location"] == "/login"
+    given.delete()
+    assert idp.sign_in(client)["Location"] == "/"
+    assert SocialAccount.objects.get().user == user
+    deactivate_account(user, actor=None, reason="Left")
+    assert not is_signed_in(client)
+    again = Client()
+    idp.sign_in(again)
+    assert not is_signed_in(again)
 
 
 def _operator(user: User) -> None:

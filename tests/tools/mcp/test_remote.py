@@ -55,7 +55,7 @@ async def test_private_addresses_are_not_reached_unless_the_operator_allows_it(u
     ("address", "said"),
     [
         ("http://127.0.0.1:1/mcp", "cannot be reached: it does not answer, or"),
-        ("file:///etc/passwd", "only http and https"),
+        ("file:///etc/passwd", "must start with http"),
         ("http://me:secret@127.0.0.1/", "user name or password"),
     ],
 )

@@ -107,6 +107,7 @@ async def test_shared_pages_count_once(box: Box) -> None:
     assert ended.code == 0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "text",
     [
@@ -148,6 +149,7 @@ async def test_nothing_of_a_stopped_command_is_left(box: Box) -> None:
     assert marked_processes(f"limit-{MARK}") == []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "text",
     [
@@ -170,6 +172,7 @@ async def test_one_file_is_bounded(box: Box, text: str) -> None:
     assert max(sizes) <= 20 * MIB
 
 
+@pytest.mark.deep
 async def test_what_a_session_keeps_is_bounded_and_can_be_cleared(box: Box) -> None:
     limits = replace(SMALL, home_bytes=30 * MIB)
     fill = "i=0; while true; do i=$((i+1)); head -c 2000000 /dev/zero > ~/$i; sleep 0.2; done"

@@ -51,6 +51,7 @@ async def test_a_list_of_hosts_that_cannot_be_kept_is_found(
     assert "install python3" in (await walls(bubblewrap))["network list"].detail
 
 
+@pytest.mark.deep
 async def test_missing_walls_are_found_by_trying(
     bubblewrap: Bubblewrap, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from tests.sessions.views.publish.panel import Panel, forms_of
 from tests.web_server import answer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
+OTHERS = [kind for kind in ForgeKind if kind is not ForgeKind.GITHUB]
 
 
 def test_it_pushes_and_says_what_is_left(browser: Client, own: Session, bare: Path) -> None:
@@ -77,7 +78,10 @@ def seen() -> list[tuple[str, str | None]]:
     return []
 
 
-@pytest.fixture(params=list(ForgeKind))
+# What each forge answers is in the tests of their adapters; one shows it from end to end.
+@pytest.fixture(
+    params=[ForgeKind.GITHUB, *(pytest.param(kind, marks=pytest.mark.deep) for kind in OTHERS)]
+)
 def fake(
     request: pytest.FixtureRequest,
     project: Project,

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('agent_sessions', '0071_backup'),
+        ('agent_sessions', '0073_server_sample'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('teams', '0026_former_audit_key'),
+        ('teams', '0030_announcements'),
     ]
 
     operations = [

@@ -54,10 +54,11 @@ _MOST = 1_000
 _REMEMBERED = timedelta(days=1)
 
 
-def due_sessions() -> QuerySet[Session]:
+def due_sessions(rung: str = "") -> QuerySet[Session]:
     """Returns: who has something to do and no live owner, with `due_since`, the earliest first.
 
-    A suspended one has something to do when what it waits for has come, or its time has run out.
+    A suspended one has something to do when what it waits for has come, or its time has run out,
+    and when it was rung for: this one is `rung`, or a ring found no place before.
     """
     free = Q(run__lease_until=None) | Q(run__lease_until__lt=Now())
     unanswered = PermissionRequest.objects.filter(session=OuterRef("pk"), status="pending")
@@ -69,6 +70,7 @@ def due_sessions() -> QuerySet[Session]:
     due = Q(wake_at__lte=Now())
     raised = Q(waits_for=WaitsFor.FUNDS, state_since__lt=F("project__team__budgets_changed_at"))
     stopped = Q(run__stop_requested_at__isnull=False)
+    called = Q(pk=rung) | Q(run__rung_at__isnull=False)
     newest_end = children.order_by("-state_since").values("state_since")[:1]
     since = Case(
         When(due, then="wake_at"),
@@ -78,7 +80,9 @@ def due_sessions() -> QuerySet[Session]:
         When(waits_for=WaitsFor.FUNDS, then="project__team__budgets_changed_at"),
         output_field=DateTimeField(),
     )
-    rows = Session.objects.filter(free, works | answered | settled | due | raised | stopped)
+    rows = Session.objects.filter(
+        free, works | answered | settled | due | raised | stopped | called
+    )
     return rows.annotate(due_since=Coalesce(since, "state_since")).order_by("due_since", "pk")
 
 
@@ -114,10 +118,10 @@ def next_person() -> Coalesce:
     return Coalesce(Subquery(author), "owner", output_field=BigIntegerField())
 
 
-def load_line() -> Line:
-    """Two queries, the second one only where somebody waits."""
+def load_line(rung: str = "") -> Line:
+    """`rung`: as for `due_sessions`. Two queries, the second one only where somebody waits."""
     found = list(
-        due_sessions()
+        due_sessions(rung)
         .annotate(person=next_person())
         .values_list(
             "pk",

@@ -20,6 +20,8 @@ class Run(models.Model):
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
     )
+    # Since when a ring waits that found no place: without it nobody may know what it was for.
+    rung_at = models.DateTimeField(null=True)
     stop_requested_at = models.DateTimeField(null=True)
     stop_requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     # They did it as an operator of the installation.

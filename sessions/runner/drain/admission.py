@@ -91,10 +91,13 @@ def _find_first(session: Session, places: int) -> str:
     waiting: int = look.waiting  # type: ignore[union-attr]
     if waiting < places and (limit is None or running + waiting < limit):
         return session.pk
-    ready = load_line().ready_on(session.project.host)
-    if session.pk not in ready:
-        return ""
-    return session.pk if session.pk in ready[: max(1, places)] else ready[0]
+    line = load_line(session.pk)
+    ready = line.ready_on(session.project.host)
+    if session.pk in ready[: max(1, places)]:
+        return session.pk
+    if session.pk in line.hosts:
+        Run.objects.filter(session=session, rung_at=None).update(rung_at=Now())
+    return ready[0] if session.pk in ready else ""
 
 
 def ring_next(team_id: str) -> None:

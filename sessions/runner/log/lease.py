@@ -68,6 +68,7 @@ _TAKE = CompiledUpdate(
         "token": token,
         "lease_until": _expiry(length),
         "taken_at": Now(),
+        "rung_at": None,
         "person": Subquery(_PERSON),
     },
     str,

@@ -3,18 +3,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
+from sessions.events.store import append, lock_session
+from sessions.events.types import SessionStatus
 from sessions.models import Project, Run, Session, State
 from sessions.runner import run_session
 from sessions.runner.drain.admission import take_up
 from sessions.runner.log.lease import runnable_sessions
+from sessions.wire import to_ms
 from teams.models import Team, User
 from tests.factories import make_team
 from tests.sessions.factories import make_project, make_session, prompt, script
@@ -143,6 +148,29 @@ async def test_who_waits_for_their_team_sees_why_and_can_stop(
         await stop(alice, first)
         await until(are_done)
     assert await in_db(lambda: Session.objects.get(pk=third.pk).outcome) == "done"
+
+
+async def test_who_was_rung_for_what_only_the_ring_knows_is_not_forgotten(
+    alice: User, project: Project, queue: Queue
+) -> None:
+    await in_db(Team.objects.filter(pk=project.team_id).update, max_turns=1)
+    first, second = await in_db(ask, alice, project, SLOW), await in_db(ask, alice, project)
+
+    @transaction.atomic
+    def suspend() -> None:
+        later = to_ms(timezone.now() + timedelta(hours=1))
+        status = SessionStatus(state="busy", waits_for="room", until=later)
+        append(lock_session(second.pk), [status])
+
+    await in_db(suspend)
+    async with workers(4, queue):
+        await until(Run.objects.filter(session=first).exclude(lease_until=None).exists)
+        queue.send("sessions.run", second.pk)
+        await until(Run.objects.filter(session=second).exclude(rung_at=None).exists)
+        await stop(alice, first)
+        await until(are_done)
+    run = await in_db(Run.objects.get, session=second)
+    assert (run.rung_at, run.taken_at is None) == (None, False)
 
 
 def test_race_two_workers_and_one_place_of_a_team(alice: User, bob: User, project: Project) -> None:

@@ -402,6 +402,12 @@ SANDBOX_CGROUP = Path(env("SANDBOX_CGROUP")) if env("SANDBOX_CGROUP") else None
 LANGUAGE_SERVERS = env_int("LANGUAGE_SERVERS", 8)
 # MB that commands have to leave free on the disks they write to.
 SANDBOX_FREE_DISK_MB = env_int("SANDBOX_FREE_DISK_MB", 512)
+# Turns of one team that may run at the same time, and commands that each worker process runs for
+# it; 0 for any number. Operators can set others for a team, also of the terminals below.
+TURNS_PER_TEAM = env_int("TURNS_PER_TEAM", 0)
+COMMANDS_PER_TEAM = env_int("COMMANDS_PER_TEAM", 0)
+# MB that the files of a team's projects may take up before it has to remove some; 0 for any number.
+DISK_PER_TEAM_MB = env_int("DISK_PER_TEAM_MB", 0)
 # Terminals that one person may have open, 0 for none, and all people of a team together; hours
 # until one that nobody types into is ended.
 TERMINALS_PER_PERSON = env_int("TERMINALS_PER_PERSON", 8)

@@ -187,6 +187,7 @@ class AuditAction(StrEnum):
     OPERATOR_RESUMED_WORKER = "operator.resumed_worker"
     OPERATOR_ASSIGNED_FOLDER = "operator.assigned_folder"
     OPERATOR_WITHDREW_FOLDER = "operator.withdrew_folder"
+    OPERATOR_SET_LIMITS = "operator.set_limits"
 
 
 SETTINGS_CHANGED: Final = "settings"

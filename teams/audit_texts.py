@@ -156,6 +156,8 @@ SENTENCES: dict[str, Promise] = {
         "The operator {who} requeued the session {it}: {reason}"),
     Did.OPERATOR_ASSIGNED_FOLDER: gettext_lazy("The operator {who} assigned the folder {name}."),
     Did.OPERATOR_WITHDREW_FOLDER: gettext_lazy("The operator {who} withdrew the folder {name}."),
+    Did.OPERATOR_SET_LIMITS: gettext_lazy(
+        "The operator {who} changed the limits of the team {it}."),
     Did.USER_CREATED: gettext_lazy("{who} created the account {it}."),
     Did.USER_RENAMED: gettext_lazy("{who} renamed the account {it}."),
     Did.USER_UPDATED: gettext_lazy("{who} updated the account {it}."),

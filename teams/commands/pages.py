@@ -229,6 +229,8 @@ _OPERATIONS = (
          icon="copy", need="operator"),
     Page("ops-models", Group.OPERATIONS, gettext_lazy("Models"), view="instance_models:models",
          icon="cpu", need="operator", below="instance_models:"),
+    Page("ops-limits", Group.OPERATIONS, gettext_lazy("Team limits"), view="ops:limits",
+         icon="users", need="operator", words="fair quota turns terminals", below="ops:limit"),
     Page("ops-budgets", Group.OPERATIONS, gettext_lazy("Budgets"), view="ops:budgets",
          icon="chart-column", need="operator", words="limit money cost spend"),
     Page("ops-catalog", Group.OPERATIONS, gettext_lazy("Model catalog"), view="ops:catalog",

@@ -208,6 +208,7 @@ STOPS = [
                 "erasures",
                 "audit",
                 "budgets",
+                "limits",
                 "people",
                 "directory",
                 "history",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from asgiref.sync import iscoroutinefunction, sync_to_async
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, URLPattern, path, resolve
@@ -35,7 +36,8 @@ def alias_patterns(refuse: Refuse) -> list[URLPattern]:
         request: HttpRequest, target: Callable[[], tuple[str, dict[str, str]]]
     ) -> HttpResponseBase:
         try:
-            where, query = await in_db(target)
+            path_below, query = await in_db(target)
+            where = settings.BASE_PATH + path_below
             match = resolve(where)
         except AppError as exc:
             return refuse(request, exc)

@@ -12,6 +12,8 @@ from django.conf import settings
 from opencode_web.checks import require_sound_settings
 from opencode_web.handler import PageHandler
 from opencode_web.lib.body_limit import BodyLimit, limit_requests
+from opencode_web.lib.forwarded import ForwardedClient
+from opencode_web.lib.secure_headers import SecureHeaders
 from opencode_web.lib.signals import keep_ignored_signals
 from opencode_web.lib.slow_requests import limit_slow_requests
 from opencode_web.lib.static import StaticFilesApp
@@ -33,12 +35,16 @@ if not settings.EMBEDDED:
     importlib.import_module("opencode_web.heartbeat").Heartbeat("web").start()
 _consumers = importlib.import_module("sessions.consumers")
 
-application = _consumers.PreviewHosts(
-    ProtocolTypeRouter(
-        {
-            "http": BodyLimit(StaticFilesApp(_pages), _grants_of),
-            # Signs in by cookie and checks the page's origin.
-            "websocket": _consumers.websocket_application,
-        }
+application = ForwardedClient(
+    _consumers.PreviewHosts(
+        SecureHeaders(
+            ProtocolTypeRouter(
+                {
+                    "http": BodyLimit(StaticFilesApp(_pages), _grants_of),
+                    # Signs in by cookie and checks the page's origin.
+                    "websocket": _consumers.websocket_application,
+                }
+            )
+        )
     )
 )

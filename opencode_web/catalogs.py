@@ -9,6 +9,8 @@ from django.http.response import HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.text import compress_string
 
+from opencode_web.lib.public_url import without_base
+
 # Clients read these whenever they start. Compressing adds random bytes, so that sizes tell nothing.
 PATHS = frozenset(
     {
@@ -22,7 +24,7 @@ _RANDOM_BYTES = 100
 
 def lean(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     """Returns: 304 where the caller has it already, else the answer, compressed if it may be."""
-    is_catalog = request.path in PATHS and request.method in {"GET", "HEAD"}
+    is_catalog = without_base(request.path) in PATHS and request.method in {"GET", "HEAD"}
     if not is_catalog or response.status_code != 200 or not isinstance(response, HttpResponse):
         return response
     etag = f'W/"{hashlib.sha256(response.content).hexdigest()[:32]}"'

@@ -24,6 +24,7 @@ MIN_SECRET_CHARS = 32
 # As browsers send it. Some desktop programs have a scheme of their own.
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?")
 _HOST = re.compile(r"(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?::[0-9]{1,5})?")
+_BASE_PATH = re.compile(r"(?:/[A-Za-z0-9_-]+)*")
 _SYSLOG = ("syslog", "syslog+tls", "syslog+udp")
 _WEBHOOK_SECRET = re.compile(r"whsec_(?:[A-Za-z0-9+/]{4}){8,21}[A-Za-z0-9+/]{0,3}={0,2}")
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1", "testserver"}
@@ -116,11 +117,11 @@ def _check_public_url() -> list[CheckMessage]:
     if not settings.PUBLIC_URL:
         return []
     url = urlsplit(settings.PUBLIC_URL)
-    if url.scheme not in {"http", "https"} or not url.hostname or url.path:
+    if url.scheme not in {"http", "https"} or not url.hostname or url.query or url.fragment:
         return [
             Error(
                 "PUBLIC_URL is not the address of a site.",
-                hint="Write it like https://agents.example.com, without a path.",
+                hint="Write it like https://agents.example.com or https://example.com/agents.",
                 id="opencode_web.E004",
             )
         ]
@@ -132,6 +133,28 @@ def _check_public_url() -> list[CheckMessage]:
             hint="Put a TLS proxy in front, set PUBLIC_URL to its https address and "
             "BEHIND_TLS_PROXY=1.",
             id="opencode_web.W004",
+        )
+    ]
+
+
+def _check_base_path() -> list[CheckMessage]:
+    base = settings.BASE_PATH
+    if not _BASE_PATH.fullmatch(base):
+        return [
+            Error(
+                f"BASE_PATH is {base!r}, which cannot be part of an address.",
+                hint="Write it like /agents, with letters, digits, hyphens and underscores.",
+                id="opencode_web.E023",
+            )
+        ]
+    public = urlsplit(settings.PUBLIC_URL)
+    if not public.hostname or public.path == base:
+        return []
+    return [
+        Error(
+            f"BASE_PATH is {base!r}, but PUBLIC_URL has another path.",
+            hint="Unset BASE_PATH: the path of PUBLIC_URL is used.",
+            id="opencode_web.E024",
         )
     ]
 
@@ -328,6 +351,7 @@ _CHECKS = (
     _check_audit_stream,
     _check_cors,
     _check_public_url,
+    _check_base_path,
     _check_database,
     _check_worktrees,
     _check_host_name,

@@ -14,6 +14,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 
 from opencode_web.api_paths import API_PATHS
+from opencode_web.lib.public_url import without_base
 from opencode_web.middleware import EitherMiddleware
 
 _API = re.compile(API_PATHS)
@@ -81,4 +82,4 @@ def _is_listed(request: HttpRequest) -> bool:
 
 
 def _is_api(path: str) -> bool:
-    return _API.match(path.removeprefix("/")) is not None
+    return _API.match(without_base(path).removeprefix("/")) is not None

@@ -23,6 +23,7 @@ from django.http.response import HttpResponseBase
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.public_url import without_base
 from sessions.api.auth import SAFE_METHODS, authenticate
 from teams.actions.idempotency import (
     HELD_FOR,
@@ -77,7 +78,7 @@ async def respond_once_async(
 ) -> HttpResponseBase:
     """As `respond_once`, for an asynchronous route."""
     principal = await in_db(authenticate, request)
-    resumes = _RESUMES.fullmatch(request.path) is not None
+    resumes = _RESUMES.fullmatch(without_base(request.path)) is not None
     claimed = await in_db(_claim, request, principal, resumes=resumes)
     if isinstance(claimed, KeptAnswer):
         return _replay(claimed)

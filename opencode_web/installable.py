@@ -6,6 +6,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.templatetags.static import static
+from django.urls import reverse
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_GET
 
@@ -18,15 +19,16 @@ def manifest(request: HttpRequest) -> JsonResponse:
         {"src": static(f"icons/app-{size}.png"), "sizes": f"{size}x{size}", "type": "image/png"}
         for size in (192, 512)
     ]
+    home = reverse("home")
     maskable = static("icons/app-maskable-512.png")
     icons.append({"src": maskable, "sizes": "512x512", "type": "image/png", "purpose": "maskable"})
     content = {
-        "id": "/",
+        "id": home,
         "name": "OpenCode Web",
         "short_name": "OpenCode",
         "description": "Your team's coding agents.",
-        "start_url": "/",
-        "scope": "/",
+        "start_url": home,
+        "scope": home,
         "display": "standalone",
         "background_color": "#0c0d0f",
         "theme_color": "#0c0d0f",

@@ -12,6 +12,7 @@ from django.utils.cache import patch_vary_headers
 
 from opencode_web.api_paths import API_PATHS
 from opencode_web.lib.languages import language_of
+from opencode_web.lib.public_url import without_base
 from opencode_web.middleware import EitherMiddleware
 
 _API = re.compile(API_PATHS)
@@ -23,7 +24,7 @@ class LanguageMiddleware(EitherMiddleware):
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         if self.is_async:
             return self._answer_async(request)
-        if _API.match(request.path_info.removeprefix("/")):
+        if _API.match(without_base(request.path_info).removeprefix("/")):
             with translation.override(settings.LANGUAGE_CODE):
                 return self.get_response(request)
         with translation.override(language_of(request, preferred=_preferred(request))):

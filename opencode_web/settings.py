@@ -106,14 +106,22 @@ BACKUP_PASSPHRASE = env_secret("BACKUP_PASSPHRASE")
 BACKUP_MAX_AGE_H = env_int("BACKUP_MAX_AGE_H", 0)
 # The address people use, for links in invitations; without it the address of the request is used.
 PUBLIC_URL = env("PUBLIC_URL").rstrip("/")
+_public = urlsplit(PUBLIC_URL)
+PUBLIC_ORIGIN = f"{_public.scheme}://{_public.netloc}" if PUBLIC_URL else ""
+# Below which path everything is served, such as /agents: the one of PUBLIC_URL. A proxy in front
+# must pass the path on as it is.
+_base = env("BASE_PATH", _public.path).strip("/ ")
+BASE_PATH = f"/{_base}" if _base else ""
+if PUBLIC_URL and not _public.path:
+    PUBLIC_URL += BASE_PATH
 HTTPS = PUBLIC_URL.startswith("https://")
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 # Origins whose pages may call the API with a token, such as https://ide.example.com.
 CORS_ORIGINS = env_list("CORS_ORIGINS")
 if PUBLIC_URL:
-    ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname or "")
-    CSRF_TRUSTED_ORIGINS.append(PUBLIC_URL)
+    ALLOWED_HOSTS.append(_public.hostname or "")
+    CSRF_TRUSTED_ORIGINS.append(PUBLIC_ORIGIN)
 # Where `up` listens.
 LISTEN_HOST = env("LISTEN_HOST", "127.0.0.1")
 LISTEN_PORT = env_int("PORT", 4096)
@@ -121,7 +129,6 @@ BEHIND_TLS_PROXY = env_bool("BEHIND_TLS_PROXY")
 # Proxies in front that each append to X-Forwarded-For. The address that the first of them added
 # is the client's; without it everybody's failed sign-ins would count as the proxy's.
 TRUSTED_PROXY_COUNT = env_int("TRUSTED_PROXY_COUNT", 1 if BEHIND_TLS_PROXY else 0)
-ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXY_COUNT
 if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
@@ -190,7 +197,7 @@ TEMPLATES = [
         },
     }
 ]
-STATIC_URL = "/static/"
+STATIC_URL = f"{BASE_PATH}/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = Path(env("STATIC_ROOT", str(DATA_DIR / "static")))
 STORAGES: dict[str, dict[str, Any]] = {  # Django's own shape
@@ -301,8 +308,8 @@ MFA_ALLOW_UNVERIFIED_EMAIL = True
 # A phone whose clock is a little off still signs in; a code counts once.
 MFA_TOTP_TOLERANCE = 1
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "/"
-ACCOUNT_LOGOUT_REDIRECT_URL = "/login"
+LOGIN_REDIRECT_URL = "home"
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
@@ -314,11 +321,26 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 EMAIL_BACKEND = env("EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+# Pages have the token in themselves, so no script needs its cookie.
+CSRF_COOKIE_HTTPONLY = True
+# Other sites below the same host do not get them.
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = BASE_PATH or "/"
+# With these names browsers take no cookie that another host of the domain has set.
+_prefix = "" if not HTTPS else "__Secure-" if BASE_PATH else "__Host-"
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{_prefix}sessionid", f"{_prefix}csrftoken"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+SILENCED_SYSTEM_CHECKS = [
+    # Our own middleware stands in for Django's, see `async_middleware`.
+    *("security.W001", "security.W002", "security.W003"),
+    # Over plain HTTP, for one person on this machine or until there is a proxy: W004 of ours tells.
+    *("security.W004", "security.W012", "security.W016"),
+    # Which other hosts of the domain have HTTPS, and what comes without, is the proxy's to decide.
+    *("security.W005", "security.W008", "security.W021"),
+]
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
@@ -380,6 +402,12 @@ SANDBOX_CGROUP = Path(env("SANDBOX_CGROUP")) if env("SANDBOX_CGROUP") else None
 LANGUAGE_SERVERS = env_int("LANGUAGE_SERVERS", 8)
 # MB that commands have to leave free on the disks they write to.
 SANDBOX_FREE_DISK_MB = env_int("SANDBOX_FREE_DISK_MB", 512)
+# Turns of one team that may run at the same time, and commands that each worker process runs for
+# it; 0 for any number. Operators can set others for a team, also of the terminals below.
+TURNS_PER_TEAM = env_int("TURNS_PER_TEAM", 0)
+COMMANDS_PER_TEAM = env_int("COMMANDS_PER_TEAM", 0)
+# MB that the files of a team's projects may take up before it has to remove some; 0 for any number.
+DISK_PER_TEAM_MB = env_int("DISK_PER_TEAM_MB", 0)
 # Terminals that one person may have open, 0 for none, and all people of a team together; hours
 # until one that nobody types into is ended.
 TERMINALS_PER_PERSON = env_int("TERMINALS_PER_PERSON", 8)

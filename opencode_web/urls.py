@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
 
 from opencode_web import installable, views
 from opencode_web.metrics import metrics
@@ -15,7 +17,7 @@ from providers.views.sign_in import sign_in_return
 from sessions.urls import root_urlpatterns as session_pages
 from teams.urls import account_urlpatterns, team_urlpatterns
 
-urlpatterns: list[URLPattern | URLResolver] = [
+_site: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("setup", views.setup, name="setup"),
     path("manifest.webmanifest", installable.manifest, name="manifest"),
@@ -44,3 +46,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include(account_urlpatterns)),
     path("", include("opencode_web.api")),
 ]
+
+# In the routes, for a script prefix is one thread's: workers and sockets make addresses, too.
+_base = settings.BASE_PATH.lstrip("/")
+urlpatterns: list[URLPattern | URLResolver] = (
+    [
+        path(f"{_base}/", include(_site)),
+        path(_base, RedirectView.as_view(pattern_name="home")),
+        path("", RedirectView.as_view(pattern_name="home")),
+        # For health checks that know only the port.
+        path("global/ready", ready),
+    ]
+    if _base
+    else _site
+)

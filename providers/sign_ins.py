@@ -26,7 +26,7 @@ from opencode_web.lib.crypto import DecryptionError
 from opencode_web.lib.errors import Invalid, NotFound, TooManyRequests
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outside import asking
-from opencode_web.lib.public_url import base_url
+from opencode_web.lib.public_url import site_origin
 from providers.actions.sign_ins import (
     cancel_attempt,
     check_host,
@@ -187,7 +187,7 @@ def key_grant(provider_id: str, key: str, inputs: Mapping[str, str]) -> Grant | 
 
 def return_uri() -> str:
     """Returns: where this server takes a browser back from a provider that knows this server."""
-    return base_url() + reverse("sign_in_return")
+    return site_origin() + reverse("sign_in_return")
 
 
 def instructions_of(attempt: SignInAttempt) -> str:

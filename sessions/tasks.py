@@ -18,9 +18,11 @@ from sessions.checkouts import jobs
 from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.project_folders import remove_managed
-from sessions.jobs import audit_stream, clones, sweep, webhooks
+from sessions.jobs import audit_stream, clones, disk_use, sweep, webhooks
 from sessions.jobs.erasure import erase_files, run_erasure
+from sessions.jobs.samples import take_sample
 from sessions.jobs.snapshot_pruning import prune_snapshots
+from sessions.queue_position import free_places
 from sessions.runner import run_session
 from sessions.runner.drain.title_request import write_title
 from sessions.runner.log.lease import runnable_sessions
@@ -44,9 +46,19 @@ def title(session_id: str) -> None:
 
 @shared_task(name="sessions.wake_runnable")
 def wake_runnable() -> None:
-    """Ring again for every session that has something to do and no live owner."""
+    """Ring again for sessions with something to do and no live owner: as many as find a place."""
+    places = None
     for session_id, project in runnable_sessions():
-        wake_again(session_id, project)
+        places = free_places() if places is None else places
+        if places[project.host] > 0:
+            places[project.host] -= 1
+            wake_again(session_id, project)
+
+
+@shared_task(name="sessions.sample_server")
+def sample_server() -> None:
+    """Keep what the server did in the last minute, for the operators' charts."""
+    take_sample()
 
 
 @shared_task(name="sessions.prepare_project")
@@ -100,10 +112,11 @@ def wake_preparing() -> None:
 
 @shared_task(name="sessions.sweep_files")
 def sweep_files() -> None:
-    """Remove the files on this host whose session or project is gone."""
+    """Remove the files on this host whose session or project is gone, and measure the others."""
     with removing() as may_remove:
         if may_remove:
             sweep.sweep_files()
+    disk_use.measure_projects()
 
 
 @shared_task(name="sessions.sweep_hosts")

@@ -26,6 +26,8 @@ _CANDIDATES = 500
 _MIN_BEGINNING_CHARS = 2
 _WORD = re.compile(r"[^\W_]+")
 _EXCERPT_CHARS = 90
+# Of Markdown, what is drawn and not read.
+_MARKS = re.compile(r"\*\*|`+|^[ \t]*(?:#{1,6}|>|[-*+])[ \t]+", re.MULTILINE)
 
 _VISIBLE = """
     p.session_id = s.id AND s.project_id = j.id AND j.team_id = %s
@@ -130,7 +132,7 @@ def excerpt(text: str, words: Sequence[str]) -> list[ExcerptPiece]:
     first = look.search(text)
     middle = first.start() if first else 0
     start, end = max(0, middle - _EXCERPT_CHARS), middle + 2 * _EXCERPT_CHARS
-    shown = ("…" if start else "") + " ".join(text[start:end].split())
+    shown = ("…" if start else "") + " ".join(_MARKS.sub("", text[start:end]).split())
     shown += "…" if end < len(text) else ""
     pieces, at = [], 0
     for hit in look.finditer(shown):

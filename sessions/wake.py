@@ -60,8 +60,9 @@ def wake_at(session_id: str, project: Project, moment: datetime) -> None:
 
 
 def wake_in_line(session_ids: Sequence[str]) -> None:
-    """Have sessions drained that there may be room for now at their provider."""
-    for session in Session.objects.filter(pk__in=session_ids).select_related("project"):
+    """Have sessions drained that there may be room for now, in this order."""
+    found = Session.objects.select_related("project").in_bulk(session_ids)
+    for session in filter(None, map(found.get, session_ids)):
         _send("sessions.run", session.pk, queue=queue_for(session.project))
 
 

@@ -176,6 +176,8 @@ class AuditAction(StrEnum):
     CATALOG_REFUSED = "catalog.refused"
     ADDRESS_ALLOWED = "address.allowed"
     ADDRESS_CLOSED = "address.closed"
+    ANNOUNCEMENT_POSTED = "announcement.posted"
+    ANNOUNCEMENT_ENDED = "announcement.ended"
     EMERGENCY_BEGAN = "emergency.began"
     EMERGENCY_ENDED = "emergency.ended"
     OPERATOR_STOPPED_TURN = "operator.stopped_turn"
@@ -185,6 +187,7 @@ class AuditAction(StrEnum):
     OPERATOR_RESUMED_WORKER = "operator.resumed_worker"
     OPERATOR_ASSIGNED_FOLDER = "operator.assigned_folder"
     OPERATOR_WITHDREW_FOLDER = "operator.withdrew_folder"
+    OPERATOR_SET_LIMITS = "operator.set_limits"
 
 
 SETTINGS_CHANGED: Final = "settings"

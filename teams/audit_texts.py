@@ -156,6 +156,8 @@ SENTENCES: dict[str, Promise] = {
         "The operator {who} requeued the session {it}: {reason}"),
     Did.OPERATOR_ASSIGNED_FOLDER: gettext_lazy("The operator {who} assigned the folder {name}."),
     Did.OPERATOR_WITHDREW_FOLDER: gettext_lazy("The operator {who} withdrew the folder {name}."),
+    Did.OPERATOR_SET_LIMITS: gettext_lazy(
+        "The operator {who} changed the limits of the team {it}."),
     Did.USER_CREATED: gettext_lazy("{who} created the account {it}."),
     Did.USER_RENAMED: gettext_lazy("{who} renamed the account {it}."),
     Did.USER_UPDATED: gettext_lazy("{who} updated the account {it}."),
@@ -200,6 +202,8 @@ SENTENCES: dict[str, Promise] = {
     Did.CATALOG_REFUSED: gettext_lazy("{who} got a model catalog that was rejected."),
     Did.ADDRESS_ALLOWED: gettext_lazy("{who} allowed an address."),
     Did.ADDRESS_CLOSED: gettext_lazy("{who} blocked an address."),
+    Did.ANNOUNCEMENT_POSTED: gettext_lazy("{who} posted an announcement: {text}"),
+    Did.ANNOUNCEMENT_ENDED: gettext_lazy("{who} ended an announcement: {text}"),
     Did.OPERATOR_DRAINED_WORKER: gettext_lazy("{who} drained a worker."),
     Did.OPERATOR_RESUMED_WORKER: gettext_lazy("{who} resumed a worker."),
 }
@@ -239,11 +243,12 @@ GROUPS: dict[str, tuple[Promise, tuple[str, ...]]] = {
         ("session.exported", "file.downloaded", "usage.exported", "audit.", "share."),
     ),
     "@automation": (gettext_lazy("Schedules and webhooks"), ("schedule.", "webhook.")),
-    "@operators": (gettext_lazy("Operators"), ("operator.",)),
+    "@operators": (gettext_lazy("Operators"), ("operator.", "announcement.")),
 }
 
 # What people call the kinds of rows.
 KINDS: dict[str, Promise] = {
+    "announcement": gettext_lazy("Announcement"),
     "apitoken": gettext_lazy("API token"),
     "checkout": gettext_lazy("Worktree"),
     "directorygroup": gettext_lazy("Directory group"),

@@ -38,7 +38,7 @@ class AmountField(forms.DecimalField):
             **more,
         )
 
-    def to_python(self, value: Any) -> Decimal | None:
+    def to_python(self, value: Any) -> Decimal | None:  # type: ignore[override]  # as Django has it
         """Raises: ValidationError for what is no number, and for too many decimal places."""
         text = value.strip() if isinstance(value, str) else ""
         group, point = (
@@ -149,6 +149,8 @@ class BudgetForm(forms.Form):
 
 # Whose a budget of the form is: "team", "each", "service", "member:<id>" or "project:<id>".
 _WHOSE = (Scope.TEAM, Scope.EACH, Scope.SERVICE)
+# Whose hard budgets of a month `BudgetForm` has.
+_OF_MONTH = (Scope.TEAM, Scope.EACH, Scope.MEMBER)
 
 
 class LimitForm(forms.Form):
@@ -191,6 +193,14 @@ class LimitForm(forms.Form):
                 [(f"member:{row.user_id}", row.user.display_name) for row in members],
             ),
         ]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        whose = str(data.get("whose", "")).partition(":")[0]
+        is_above = whose in _OF_MONTH and data.get("kind") == "hard"
+        if is_above and data.get("period") == Period.MONTH:
+            self.add_error("period", _("Set this budget above, under Limits or Members."))
+        return data
 
     def to_limit(self) -> Limit:
         """Returns: which budget a valid form names."""

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from allauth.account.adapter import get_adapter
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
@@ -121,20 +120,13 @@ def has_open_invite(request: HttpRequest) -> bool:
 
 
 def client_ip(request: HttpRequest) -> str | None:
-    """The address a request came from; behind proxies as ALLAUTH_TRUSTED_PROXY_COUNT says."""
-    if not request.META.get("REMOTE_ADDR"):
-        return None
-    return str(get_adapter(request).get_client_ip(request))
+    """The address a request came from; behind proxies as `ForwardedClient` has put it."""
+    return request.META.get("REMOTE_ADDR") or None
 
 
 def origin_of(request: HttpRequest) -> Origin:
     """Returns: where the request comes from; nobody is identified yet."""
-    try:
-        ip = client_ip(request)
-    except PermissionDenied:
-        # A proxy that was announced has sent no address. The view says so, where it needs one.
-        ip = None
-    return Origin(ip, request.META.get("HTTP_USER_AGENT", ""))
+    return Origin(client_ip(request), request.META.get("HTTP_USER_AGENT", ""))
 
 
 def attempt(form: BaseForm, action: Callable[[], T]) -> T | None:
@@ -199,5 +191,5 @@ def _to_sign_in(request: HttpRequest) -> HttpResponse:
         # The page says so and stays: what was written on it would be lost on the way.
         return HttpResponse(status=401)
     # Only a page that was read can be come back to.
-    target = request.get_full_path() if request.method == "GET" else "/"
+    target = request.get_full_path() if request.method == "GET" else reverse("home")
     return redirect_to_login(target)

@@ -14,6 +14,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from teams.identity.openid import github_callback, openid_callback
 from teams.identity.providers import has_saml
 from teams.views import (
+    announcements,
     audit,
     devices,
     invites,
@@ -85,6 +86,11 @@ if has_saml():
 # Mounted at the root.
 account_urlpatterns: Routes = [
     path("", teams.home, name="home"),
+    path(
+        "announcements/<int:announcement>/hide",
+        announcements.announcement_hide,
+        name="announcement_hide",
+    ),
     path("login", signin.SignInView.as_view(), name="account_login"),
     path("login/code", mfa.authenticate, name="mfa_authenticate"),
     path("login/passkey", webauthn.login_webauthn, name="mfa_login_webauthn"),

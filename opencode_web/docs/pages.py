@@ -17,6 +17,8 @@ NAMES = (
     "models",
     "security",
     "operations",
+    "proxies",
+    "hardening",
     "audit",
     "api",
     "automation",

@@ -16,6 +16,7 @@ from django.conf import settings
 
 from opencode_web.lib.daphne import http_protocol, server
 from opencode_web.lib.errors import TooLarge
+from opencode_web.lib.public_url import without_base
 
 # Forms of people who are not signed in.
 SMALL_BYTES = 64 * 1024
@@ -125,6 +126,7 @@ class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]  # daphne 
         granted = "".join(f"{name}: {value}\r\n" for name, value in self._granted.items())
         head = (
             "HTTP/1.1 413 Content Too Large\r\nContent-Type: application/json\r\n"
+            "X-Content-Type-Options: nosniff\r\n"
             f"{granted}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         )
         self.channel.transport.write(head.encode() + body)
@@ -153,7 +155,7 @@ def limit_of(path: str, headers: Iterable[tuple[bytes, bytes]]) -> int:
         name == b"authorization" or (name == b"cookie" and _has_session(value))
         for name, value in headers
     )
-    if not signed or path.partition("?")[0].startswith(_OPEN_PAGES):
+    if not signed or without_base(path.partition("?")[0]).startswith(_OPEN_PAGES):
         return min(SMALL_BYTES, limit)
     return limit
 

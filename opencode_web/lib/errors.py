@@ -33,8 +33,8 @@ NAMED = (
     *(gettext_noop("Skill"), gettext_noop("Schedule"), gettext_noop("Webhook")),
     *(gettext_noop("Delivery"), gettext_noop("Image"), gettext_noop("Attachment")),
     *(gettext_noop("Panel"), gettext_noop("Token"), gettext_noop("Invite")),
-    *(gettext_noop("Page"), gettext_noop("Process"), gettext_noop("Legal hold")),
-    gettext_noop("Export"),
+    *(gettext_noop("Page"), gettext_noop("Process"), gettext_noop("Announcement")),
+    *(gettext_noop("Legal hold"), gettext_noop("Export")),
 )
 
 

@@ -14,7 +14,7 @@ from opencode_web.lib.errors import NotFound
 from sessions.models import ServerProcess, Session, TeamFolder
 from teams.access import is_operator
 from teams.http import UserRequest, user_view
-from teams.models import User
+from teams.models import Team, User
 from teams.policy import require_instance_policy
 
 P = ParamSpec("P")
@@ -56,6 +56,15 @@ def access_folder(user: User, folder_id: int) -> TeamFolder:
     row = TeamFolder.objects.filter(pk=folder_id).first()
     if row is None:
         raise NotFound("Folder", str(folder_id))
+    return row
+
+
+def access_any_team(user: User, team_id: str) -> Team:
+    """Raises: NotFound for an unknown one, and for everybody who is no operator."""
+    access_operator(user)
+    row = Team.objects.filter(pk=team_id).first()
+    if row is None:
+        raise NotFound("Team", team_id)
     return row
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django import forms
-from django.conf import settings
 from django.db.models import Count
 from django.http import HttpResponse
 from django.urls import reverse
@@ -13,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from opencode_web.lib.errors import NotFound
+from opencode_web.lib.public_url import absolute_url
 from opencode_web.ops.access import operator_view
 from opencode_web.ops.identity_form import RuleForm
 from teams.actions.directory import (
@@ -112,9 +112,7 @@ def _show(request: UserRequest, *, status: int = 200, **more: object) -> HttpRes
     path = reverse("scim:users").removesuffix("/Users")
     groups = DirectoryGroup.objects.annotate(count=Count("members")).order_by("name")
     context: dict[str, object] = {
-        "address": settings.PUBLIC_URL + path
-        if settings.PUBLIC_URL
-        else request.build_absolute_uri(path),
+        "address": absolute_url(request, path),
         "accounts": DirectoryAccount.objects.filter(is_deleted=False).count(),
         "tokens": DirectoryToken.objects.filter(revoked_at=None).order_by("-created_at"),
         "groups": groups[:_SHOWN_GROUPS],

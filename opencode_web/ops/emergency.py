@@ -62,7 +62,9 @@ def emergency(request: UserRequest) -> HttpResponse:
     )
     if row is not None:
         said = _("You are in %(team)s until %(time)s UTC. The team sees it on every page.")
-        texts = {"team": row.team.name, "time": date_format(row.expires_at, "DATETIME_FORMAT")}
+        assert row.expires_at is not None
+        until = date_format(row.expires_at, "DATETIME_FORMAT")
+        texts = {"team": row.team.name, "time": until}
         return done(request, said % texts, to=reverse("team_home", args=[row.team.slug]))
     rows = Membership.objects.current().filter(expires_at__isnull=False)
     context: dict[str, object] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -14,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.public_url import absolute_url
 from opencode_web.ops.access import operator_view
 from opencode_web.ops.identity_form import ProviderForm, RuleForm, to_provider
 from teams.actions.identity import (
@@ -94,8 +94,7 @@ def reset_link(request: UserRequest) -> HttpResponse:
 
 def link_of(request: UserRequest, secret: str) -> str:
     """Returns: the address of a reset link."""
-    path = reverse("reset", args=[secret])
-    return settings.PUBLIC_URL + path if settings.PUBLIC_URL else request.build_absolute_uri(path)
+    return absolute_url(request, reverse("reset", args=[secret]))
 
 
 @require_http_methods(["GET", "POST"])

@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from opencode_web.ops import (
     acts,
     addresses,
+    announcements,
     backups,
     budgets,
     catalog,
@@ -13,6 +14,7 @@ from opencode_web.ops import (
     erasures,
     folders,
     identity,
+    limits,
     people,
     retention,
     trail_views,
@@ -23,6 +25,13 @@ app_name = "ops"
 
 urlpatterns: list[URLPattern] = [
     path("", views.overview, name="overview"),
+    path("history", views.history, name="history"),
+    path("announcements", announcements.announcements, name="announcements"),
+    path(
+        "announcements/<int:announcement>/end",
+        announcements.announcement_end,
+        name="announcement_end",
+    ),
     path("workers", views.workers, name="workers"),
     path("turns", views.turns, name="turns"),
     path("queues", views.queues, name="queues"),
@@ -33,6 +42,8 @@ urlpatterns: list[URLPattern] = [
     path("addresses/close", addresses.address_close, name="address_close"),
     path("emergency", emergency.emergency, name="emergency"),
     path("emergency/<int:member>/end", emergency.emergency_end, name="emergency_end"),
+    path("limits", limits.limits, name="limits"),
+    path("limits/<str:team>", limits.limit, name="limit"),
     path("budgets", budgets.budgets, name="budgets"),
     path("budgets/<int:budget>/remove", budgets.remove, name="budget_remove"),
     path("budgets/requests/<str:asked>", budgets.answer, name="budget_answer"),

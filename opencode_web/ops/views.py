@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
+from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.ops.access import operator_view
 from opencode_web.ops.health import examination, load_health
+from opencode_web.ops.history import Span, load_history
 from opencode_web.ops.overview import load_overview
 from opencode_web.ops.queues import load_queues
 from opencode_web.ops.turns import TurnFilter, load_turns
@@ -19,6 +21,16 @@ from teams.http import UserRequest, show
 def overview(request: UserRequest) -> HttpResponse:
     context: dict[str, object] = {"overview": load_overview(request.user)}
     return show(request, "ops/overview.html", "ops/_overview.html", context)
+
+
+@require_GET
+@never_cache
+@operator_view
+def history(request: UserRequest) -> HttpResponse:
+    """What the server did over a day, a week or a month."""
+    asked = request.GET.get("range", "")
+    span = Span(asked) if asked in set(Span) else Span.DAY
+    return render(request, "ops/history.html", {"history": load_history(span)})
 
 
 @require_GET

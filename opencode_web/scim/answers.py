@@ -11,7 +11,6 @@ from django.core.exceptions import RequestDataTooBig
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.csrf import csrf_exempt
 from pydantic import ValidationError
 from scim2_models import Context, Error, Resource, ResponseParameters, SCIMException
 
@@ -36,7 +35,6 @@ def scim_view(
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
     """A view of the functions that answer each method, for the directory alone."""
 
-    @csrf_exempt
     @never_cache
     @wraps(next(iter(methods.values())))
     def view(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:

@@ -1,21 +1,37 @@
 from __future__ import annotations
 
-from django.urls import URLPattern, path, re_path
+from collections.abc import Callable
+from importlib import import_module
 
-from opencode_web.scim import views
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path, re_path
+from django.views.decorators.csrf import csrf_exempt
 
 app_name = "scim"
 
+
+def _view(name: str) -> Callable[..., HttpResponse]:
+    """The library takes half a second to load, and most servers have no directory."""
+
+    @csrf_exempt
+    def view(request: HttpRequest, **kwargs: str) -> HttpResponse:
+        found = getattr(import_module("opencode_web.scim.views"), name)
+        response: HttpResponse = found(request, **kwargs)
+        return response
+
+    return view
+
+
 urlpatterns: list[URLPattern] = [
-    path("/Users", views.users, name="users"),
-    path("/Users/<str:user_id>", views.user, name="user"),
-    path("/Groups", views.groups_view, name="groups"),
-    path("/Groups/<str:group_id>", views.group, name="group"),
-    path("/ServiceProviderConfig", views.config, name="config"),
-    path("/Schemas", views.schemas, name="schemas"),
-    path("/Schemas/<str:name>", views.schema, name="schema"),
-    path("/ResourceTypes", views.types, name="types"),
-    path("/ResourceTypes/<str:name>", views.type_, name="type"),
-    path("/.search", views.search, name="search"),
-    re_path(r"(?:/.*)?\Z", views.nothing, name="nothing"),
+    path("/Users", _view("users"), name="users"),
+    path("/Users/<str:user_id>", _view("user")),
+    path("/Groups", _view("groups_view")),
+    path("/Groups/<str:group_id>", _view("group")),
+    path("/ServiceProviderConfig", _view("config")),
+    path("/Schemas", _view("schemas")),
+    path("/Schemas/<str:name>", _view("schema")),
+    path("/ResourceTypes", _view("types")),
+    path("/ResourceTypes/<str:name>", _view("type_")),
+    path("/.search", _view("search")),
+    re_path(r"(?:/.*)?\Z", _view("nothing")),
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -27,6 +26,7 @@ from scim2_models import (
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.json_body import parse_json
+from opencode_web.lib.public_url import absolute_url
 from opencode_web.scim.answers import MAX_FILTER_CHARS, json_answer, scim_view, to_response
 from opencode_web.scim.search import list_groups, list_users
 from opencode_web.scim.shapes import CONFIG, SERVICE, Group, User
@@ -188,8 +188,7 @@ nothing = scim_view(
 
 
 def _base(request: HttpRequest) -> str:
-    path = reverse("scim:users").removesuffix("/Users")
-    return settings.PUBLIC_URL + path if settings.PUBLIC_URL else request.build_absolute_uri(path)
+    return absolute_url(request, reverse("scim:users").removesuffix("/Users"))
 
 
 def _asked(request: HttpRequest) -> dict[str, str]:

@@ -105,9 +105,9 @@ def _is_alone(row: ProviderConfig | Credential, error: ProviderError) -> bool:
 @transaction.atomic
 def note_success(model: AccountModel) -> None:
     """Close what has failed before, as a call has gone well, and keep when the first one did."""
-    if model.is_unproven:
-        rows = ProviderConfig.objects.filter(pk=model.account_id, answered_at=None)
-        rows.update(answered_at=timezone.now())
+    if model.is_unproven and model.account_id is not None:
+        fresh = ProviderConfig.objects.filter(pk=model.account_id, answered_at=None)
+        fresh.update(answered_at=timezone.now())
     for fault in model.faults:
         rows = _ROWS[fault.part]._default_manager.filter(pk=fault.id)
         if rows.update(failures=0, failure="", failed_by="", open_until=None):

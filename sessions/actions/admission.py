@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from django.db.models import Sum
+from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict
 from sessions.models import Project, Session
+from teams.announcements import require_no_maintenance
 from teams.budgets import require_funds
+from teams.limits import most_disk_mb
+from teams.models import Team
+
+_MB = 1024 * 1024
 
 
 class Closure(StrEnum):
@@ -56,11 +63,29 @@ def require_open(session: Session) -> None:
         raise Conflict(closure.text(session))
 
 
+def require_disk(team: Team) -> None:
+    """Raises: Conflict when the files of the team take up more than it may have. A query if so."""
+    most_mb = most_disk_mb(team)
+    if most_mb is None:
+        return
+    used = Project.objects.filter(team=team).aggregate(sum=Sum("disk_bytes"))["sum"] or 0
+    if used > most_mb * _MB:
+        raise Conflict(
+            _(
+                "The files of your team take up %(used)s of %(most)s. Delete worktrees or "
+                "projects, or ask an operator for more space. Files are measured every hour."
+            )
+            % {"used": filesizeformat(used), "most": filesizeformat(most_mb * _MB)}
+        )
+
+
 def require_admission(session: Session, author_id: int | None) -> None:
     """Must be called with the session locked: it may be archived at this moment.
 
-    Raises: Conflict as `require_open`; BudgetReached when a budget that holds for it
-    has nothing left.
+    Raises: Conflict as `require_open` and `require_disk`; BudgetReached when a budget that holds
+    for it has nothing left; Unavailable during maintenance.
     """
+    require_no_maintenance()
     require_open(session)
+    require_disk(session.project.team)
     require_funds(session.project.team, author_id, session.project_id)

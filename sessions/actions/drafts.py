@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -14,6 +14,7 @@ from sessions.secrets import hide_keys
 from teams.models import Role, User
 
 MAX_CHARS = 200_000
+CHOICES = ("agent", "model", "variant")
 KEPT_FOR = timedelta(days=30)
 
 
@@ -25,8 +26,7 @@ def save_draft(
     Returns: None when there is something newer. Raises: NotFound below member; Invalid when it is
     longer than a message can be.
     """
-    if not access.team.can(Role.MEMBER):
-        raise NotFound("Project", access.project.pk)
+    require_writer(access)
     if len(text) > MAX_CHARS:
         raise Invalid(f"A draft can have at most {MAX_CHARS:,} characters.", field="text")
     text = hide_keys(access.project, text)
@@ -39,7 +39,38 @@ def save_draft(
 
 def settle_draft(user: User, project: Project, session: Session | None) -> None:
     """It was sent: older copies on other devices count no more."""
-    _put(user, project, session, text="", typed_at=timezone.now())
+    row = _put(user, project, session, text="", typed_at=timezone.now())
+    if row and row.choices:
+        row.choices = {}
+        row.save(update_fields=["choices"])
+
+
+@transaction.atomic
+def save_choices(access: ProjectAccess | SessionAccess, chosen: dict[str, str]) -> None:
+    """Keep what the next message is for, by `CHOICES`, beside what was chosen before.
+
+    Raises: NotFound below member.
+    """
+    require_writer(access)
+    session = access.session if isinstance(access, SessionAccess) else None
+    row, _is_new = KeptDraft.objects.select_for_update().get_or_create(
+        user=access.principal.user,
+        session=session,
+        **({} if session else {"project": access.project}),
+        # Nothing is typed yet, so whatever a browser has is newer.
+        defaults={"project": access.project, "typed_at": datetime.fromtimestamp(0, tz=UTC)},
+    )
+    # The variant that was chosen is one of the model before.
+    before = {} if "model" in chosen else row.choices
+    kept = {name: value for name, value in row.choices.items() if name == "agent"} | before
+    row.choices, row.saved_at = kept | chosen, timezone.now()
+    row.save(update_fields=["choices", "saved_at"])
+
+
+def require_writer(access: ProjectAccess | SessionAccess) -> None:
+    """Raises: NotFound below member."""
+    if not access.team.can(Role.MEMBER):
+        raise NotFound("Project", access.project.pk)
 
 
 @transaction.atomic

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.outside import asking
-from opencode_web.lib.public_url import base_url
+from opencode_web.lib.public_url import site_origin
 from sessions.access import ProjectAccess
 from sessions.actions.mcp_sign_ins import begin_attempt, keep_grant, take_own_attempt
 from sessions.config.effective import project_config
@@ -100,7 +100,7 @@ async def _begin(server: McpConfig, secrets: dict[str, str], known: Client | Non
     wish = Wish(
         url=server.url,
         challenge=challenge or "",
-        redirect_uri=base_url() + reverse("mcp_callback"),
+        redirect_uri=site_origin() + reverse("mcp_callback"),
         client_id=client_id,
         client_secret=client_secret,
         scope=server.oauth.scope if server.oauth else "",

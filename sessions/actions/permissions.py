@@ -55,10 +55,10 @@ def reply_permission(
 ) -> PermissionRequest:
     """Answer a pending request. The first answer wins.
 
-    `always` is saved for `scope` (with `patterns`, a choice among those the request offers) and
-    also answers the session's other requests that it now covers. `reject` with a message goes to
-    the agent, which continues; without one it rejects the session's other requests and questions
-    too, and the turn ends.
+    `always` is saved for `scope`: what the request offers, or with `patterns` a choice among that
+    and what was asked for itself. It also answers the session's other requests that it now covers.
+    `reject` with a message goes to the agent, which continues; without one it rejects the session's
+    other requests and questions too, and the turn ends.
 
     Raises: Conflict when somebody has answered before, naming who; Invalid when there is nothing
     that `always` could remember; Forbidden for a member who allows more cost, or something to the
@@ -94,7 +94,7 @@ def reply_permission(
     append(session, events)
     more: JsonObject = {"others": len(events) - 1} if len(events) > 1 else {}
     if reply == "always":
-        kept = [one for one in request.always if patterns is None or one in patterns]
+        kept = _chosen(request, patterns)
         more |= {"scope": scope.value, "always": shown_patterns(session.project_id, kept)}
     record(
         AuditAction.PERMISSION_REPLIED,
@@ -160,12 +160,11 @@ def _save_rules(
     scope: RuleScope,
     user: User,
 ) -> None:
-    offered = [p for p in request.always if len(p) <= MAX_PATTERN_CHARS]
-    if not offered:
+    if not _chosen(request, None):
         if request.second_person:
             raise Invalid(_("This can only be allowed once: a second person must see each call."))
         raise Invalid(_("This can only be allowed once, because its effect cannot be determined."))
-    chosen = [p for p in offered if patterns is None or p in patterns]
+    chosen = _chosen(request, patterns)
     if not chosen:
         raise Invalid(_("Choose what to remember, or allow it once."))
     of_team = scope is RuleScope.TEAM
@@ -184,6 +183,16 @@ def _save_rules(
         ),
         ignore_conflicts=True,
     )
+
+
+def _chosen(request: PermissionRequest, patterns: list[str] | None) -> list[str]:
+    """Returns: what is remembered; without a choice of `patterns`, what the request offers."""
+    offered = dict.fromkeys([*request.always, *(request.exact if patterns is not None else [])])
+    return [
+        one
+        for one in offered
+        if len(one) <= MAX_PATTERN_CHARS and (patterns is None or one in patterns)
+    ]
 
 
 def _is_allowed_now(session: Session, request: PermissionRequest) -> bool:

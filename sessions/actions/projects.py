@@ -15,6 +15,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.loop import submit
 from sessions.access import ProjectAccess
+from sessions.actions.admission import require_disk
 from sessions.actions.folders import claim_folder, refuse_overlap
 from sessions.actions.settings import update_project_settings
 from sessions.checkouts.repository import CheckoutError, Repository
@@ -196,6 +197,7 @@ def _add(
     status_detail: str = "",
 ) -> Project:
     require_role(access, Role.MEMBER)
+    require_disk(access.team)
     project_id, name = new_id("prj"), _clean_name(name)
     project = Project(
         id=project_id,

@@ -35,6 +35,7 @@ from teams.access import require_role
 from teams.actions.members import announce_access
 from teams.audit import AuditAction, record
 from teams.auth import Principal, resume_principal
+from teams.limits import most_terminals
 from teams.models import Role, Team
 from tools.permissions.rules import is_hidden
 
@@ -202,10 +203,11 @@ def _refuse_more(access: ProjectAccess) -> None:
             ),
             limit=mine,
         )
-    if open_.count() >= settings.TERMINALS_PER_TEAM:
+    most = most_terminals(team)
+    if open_.count() >= most:
         raise TooManyRequests(
             _("The team has reached the server's limit of open terminals. Close one first."),
-            limit=settings.TERMINALS_PER_TEAM,
+            limit=most,
         )
 
 

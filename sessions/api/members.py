@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Literal, NotRequired
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -14,6 +13,7 @@ from ninja import Field, Router, Schema
 from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import NotFound
+from opencode_web.lib.public_url import absolute_url
 from opencode_web.lib.shapes import Unchecked
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
@@ -121,8 +121,7 @@ def post_invitation(
     )
     # Neither caches nor the answers that an Idempotency-Key repeats may have it.
     response["Cache-Control"] = "no-store"
-    path = reverse("invite", args=[secret])
-    link = settings.PUBLIC_URL + path if settings.PUBLIC_URL else request.build_absolute_uri(path)
+    link = absolute_url(request, reverse("invite", args=[secret]))
     return {**_invitation(row), "url": link}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import NoneType
 from typing import Annotated, Any, Literal, cast, get_origin, get_type_hints
 
+from django.conf import settings
 from django.http.response import HttpResponseBase
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
@@ -68,7 +69,7 @@ _SIGN_IN: dict[str, JsonValue] = {
     "browser": {
         "type": "apiKey",
         "in": "cookie",
-        "name": "sessionid",
+        "name": settings.SESSION_COOKIE_NAME,
         "description": "A signed-in browser; to write, it sends X-CSRFToken too",
     },
 }
@@ -146,6 +147,7 @@ def describe(api: NinjaAPI) -> dict[str, Any]:  # an OpenAPI document, as ninja 
         titled = {"title": name} if "title" in schema else {}
         document["components"]["schemas"][name] = {**schema, **titled}
     document["components"]["securitySchemes"] = _SIGN_IN
+    document["servers"] = [{"url": settings.BASE_PATH}] if settings.BASE_PATH else []
     for place, (response, _) in enumerate(wanted):
         content = {"schema": shapes[place, "serialization"]}
         response["content"] = {"application/json": content}

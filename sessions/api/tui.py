@@ -10,6 +10,7 @@ from ninja import Body, Field, Query, Router, Schema
 from typing_extensions import TypedDict
 
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.public_url import without_base
 from sessions.access import access_session
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.stream.terminal_clients import next_request, tell_clients
@@ -92,7 +93,7 @@ class TuiRequest(TypedDict):
 def _tell(request: ApiRequest, kind: str, body: Schema) -> bool:
     properties: JsonObject = body.model_dump(exclude_none=True)
     request.auth.require(Scope.WRITE)
-    tell_clients(request.auth.user, kind, properties, path=request.path)
+    tell_clients(request.auth.user, kind, properties, path=without_base(request.path))
     return True
 
 

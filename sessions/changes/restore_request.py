@@ -10,7 +10,7 @@ from typing import Literal
 
 from opencode_web.lib.json import JsonObject
 from sessions.events.messages import Frozen, Ms
-from sessions.models import Session
+from sessions.models import Run, Session, State
 
 
 class RestoreRequest(Frozen):
@@ -47,6 +47,12 @@ def read_request(session: Session) -> RestoreRequest | None:
     """Returns: what is to be done with the files of a locked session, None when nothing is."""
     stored = session.run.restore
     return RestoreRequest.model_validate(stored) if stored else None
+
+
+def is_restoring(session: Session) -> bool:
+    """Whether a busy session puts files back, and no agent works."""
+    waiting = Run.objects.filter(session=session).exclude(restore={})
+    return session.state == State.BUSY and waiting.exists()
 
 
 def write_request(session: Session, request: RestoreRequest | None) -> None:

@@ -81,6 +81,12 @@ def prompts_with_changes(session: Session) -> QuerySet[Message]:
     return Message.objects.visible(session).filter(role="user", data__has_key="summary")
 
 
+def changed_paths(session: Session) -> set[str]:
+    """Returns: the files that turns have changed, as far as they are listed."""
+    rows = prompts_with_changes(session).values_list(_WithoutPatches("data"), flat=True)
+    return {text_of(diff, "file") for diffs in rows for diff in diffs or ()}
+
+
 class _WithoutPatches(Func):
     """The diffs in user messages without their patches, which can be megabytes."""
 

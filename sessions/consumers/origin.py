@@ -19,9 +19,7 @@ def is_own_origin(scope: dict[str, Any]) -> bool:  # as ASGI types it
     origin = origin_of(scope)
     if not origin:
         return False
-    if origin in settings.CSRF_TRUSTED_ORIGINS or (
-        settings.PUBLIC_URL and origin == settings.PUBLIC_URL
-    ):
+    if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     host = _header(scope, b"host")
     name = urlsplit(f"//{host}").hostname or ""

@@ -114,7 +114,7 @@ def _place(session: Session) -> JsonObject:
         "session": {
             "id": top_id,
             "title": (session.root or session).title,
-            "url": f"{settings.PUBLIC_URL}/t/{team.slug}/s/{top_id}",
+            "url": f"{settings.PUBLIC_URL or settings.BASE_PATH}/t/{team.slug}/s/{top_id}",
         },
     }
     return place

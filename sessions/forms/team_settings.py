@@ -52,7 +52,8 @@ class TrialForm(forms.Form):
     )
 
     def __init__(self, data: Any = None, *, projects: list[tuple[str, str]]) -> None:
-        super().__init__(data)
+        # The page has another form with a tool.
+        super().__init__(data, auto_id="trial_%s")
         self.fields["project"].choices = projects  # type: ignore[attr-defined]
 
 

@@ -27,6 +27,7 @@ from sessions.models.question import QuestionRequest
 from sessions.models.review import ReviewComment, ViewedFile
 from sessions.models.rule_source import RuleSource
 from sessions.models.run import Run
+from sessions.models.sample import ServerSample
 from sessions.models.schedule import Schedule, ScheduleRun
 from sessions.models.search import TeamSearch
 from sessions.models.secret import AllowedKey, HeldInput, ProjectSecret, TeamSecret
@@ -79,6 +80,7 @@ __all__ = [
     "ScheduleRun",
     "SeenFile",
     "ServerProcess",
+    "ServerSample",
     "Session",
     "SessionInput",
     "Share",

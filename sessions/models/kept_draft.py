@@ -17,6 +17,8 @@ class KeptDraft(models.Model):
         "agent_sessions.Session", models.CASCADE, null=True, related_name="+"
     )
     text = models.TextField(blank=True)
+    # The agent, model and variant that the next message is for, by these names.
+    choices = models.JSONField(default=dict, db_default={})
     typed_at = models.DateTimeField()
     saved_at = models.DateTimeField(default=timezone.now)
 

@@ -3,6 +3,9 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+# What a pattern does not mean literally; see `tools/permissions/wildcards.py`.
+_NOT_LITERAL = frozenset("*?\\")
+
 
 class PermissionRequest(models.Model):
     """A tool call that waits for a person. The first answer wins."""
@@ -50,6 +53,17 @@ class PermissionRequest(models.Model):
             ),
             models.Index(fields=["session", "call_id"], name="permission_of_call"),
         ]
+
+    @property
+    def exact(self) -> list[str]:
+        """What was asked for itself, as patterns that match nothing else.
+
+        Empty where "always" may remember nothing, or where something of it is no literal text.
+        """
+        asked = [str(pattern) for pattern in self.patterns]
+        if not self.always or any(_NOT_LITERAL & set(pattern) for pattern in asked):
+            return []
+        return asked
 
 
 class AdminsAsked(models.Model):

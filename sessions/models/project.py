@@ -38,6 +38,8 @@ class Project(models.Model):
     status_detail = models.TextField(blank=True)
     # The shape of opencode.json, validated by sessions.config.model.
     config = OrderedJSONField(default=dict)
+    # What its folder, worktrees and snapshots took up when they were measured last.
+    disk_bytes = models.BigIntegerField(default=0)
     # How clients draw it, {"url"?, "override"?, "color"?}.
     icon = models.JSONField(default=dict)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)

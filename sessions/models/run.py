@@ -15,6 +15,13 @@ class Run(models.Model):
     # Rises at every take-over. An append with an older one is refused.
     token = models.BigIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
+    # When the lease was taken last, and for whose prompt.
+    taken_at = models.DateTimeField(null=True)
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
+    # Since when a ring waits that found no place: without it nobody may know what it was for.
+    rung_at = models.DateTimeField(null=True)
     stop_requested_at = models.DateTimeField(null=True)
     stop_requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     # They did it as an operator of the installation.
@@ -33,4 +40,5 @@ class Run(models.Model):
                 condition=~models.Q(lease_until=None),
                 name="lease_taken",
             ),
+            models.Index(fields=["taken_at"], name="run_taken_at"),
         ]

@@ -16,6 +16,7 @@ from opencode_web.lib.json import JsonObject, number_of, text_of
 from opencode_web.lib.templatetags.ui import money, ordinal
 from sessions.actions.admission import find_closure
 from sessions.actions.sessions import is_default_title
+from sessions.changes.restore_request import is_restoring
 from sessions.config.effective import model_names
 from sessions.events.live import Estimate
 from sessions.models import (
@@ -29,7 +30,7 @@ from sessions.models import (
 from sessions.present.place import Place
 from sessions.present.pulls import PullLine
 from sessions.present.stored_text import outcome_of
-from sessions.queue_position import places_of
+from sessions.queue_position import PlaceInLine, places_of
 from sessions.totals import Used, count_tokens
 from teams.access import roles_with
 from teams.models import Role, User
@@ -186,7 +187,9 @@ def build_title_edit(session: Session, *, typed: str | None = None, error: str =
     )
 
 
-def look_of(session: Session, *, asked: bool = False, place: int | None = None) -> tuple[Look, str]:
+def look_of(
+    session: Session, *, asked: bool = False, place: PlaceInLine | None = None
+) -> tuple[Look, str]:
     """`asked`: a sub-agent waits for a person; `place`: from `places_of`.
 
     Returns: the shape of the state, and its name.
@@ -208,12 +211,31 @@ def look_of(session: Session, *, asked: bool = False, place: int | None = None) 
     return ("warn", outcome_of(session)) if has_failures else (look, _(text))
 
 
-def _queued(place: int) -> str:
-    if not place:
+def _queued(place: PlaceInLine) -> str:
+    if not place.number:
         return _("Queued")
-    if place == 1:
+    if place.running:
+        return _held(place)
+    if place.number == 1:
         return _("Queued, next in line")
-    return _("Queued, %(place)s in line") % {"place": ordinal(place)}
+    return _("Queued, %(place)s in line") % {"place": ordinal(place.number)}
+
+
+def _held(place: PlaceInLine) -> str:
+    values = {"count": place.running, "place": ordinal(place.number)}
+    if place.number == 1:
+        text = ngettext(
+            "Queued, next in your team: %(count)s turn running",
+            "Queued, next in your team: %(count)s turns running",
+            place.running,
+        )
+    else:
+        text = ngettext(
+            "Queued, %(place)s in your team: %(count)s turn running",
+            "Queued, %(place)s in your team: %(count)s turns running",
+            place.running,
+        )
+    return text % values
 
 
 def shown_title(session: Session) -> str:
@@ -237,6 +259,8 @@ def build_header(
     line = places_of([session])
     look, text = look_of(session, asked=_is_asked_below(session), place=line.get(session.pk))
     place = Place.of(session)
+    if look == "run" and is_restoring(session):
+        text = _("Restoring files")
     is_lost = is_lost and look == "run" and not session.waits_for
     if is_lost:
         look, text = "queue", _("Worker lost, resuming")
@@ -323,7 +347,7 @@ def build_row(
     session: Session,
     asked: Asked | None = None,
     *,
-    place: int | None = None,
+    place: PlaceInLine | None = None,
     doing: str = "",
     viewer: User | None = None,
     pull: PullLine | None = None,
@@ -354,7 +378,7 @@ def build_row(
         project=session.project.name,
         group=look if look in ("ask", "run", "queue") else "rest",
         menu_url=where.url("row_menu"),
-        place=place or 0,
+        place=place.number if place else 0,
         pull=pull,
         kind=kind,
         needs=asked.needs if asked else Role.MEMBER,

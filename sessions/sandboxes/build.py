@@ -9,9 +9,11 @@ from sessions.config.network import project_network
 from sessions.git.places import lent_objects
 from sessions.models import Project, Session
 from sessions.secrets import project_redactor
+from teams.limits import most_commands
 from tools.sandbox.base import Sandbox
 from tools.sandbox.hosts import Reach
 from tools.sandbox.limits import Limits
+from tools.sandbox.places import Places
 from tools.sandbox.select import select_sandbox
 
 _MIB = 1024 * 1024
@@ -62,6 +64,7 @@ def command_limits(project: Project) -> Limits:
         file_bytes=settings.SANDBOX_FILE_MB * _MIB,
         home_bytes=settings.SANDBOX_HOME_MB * _MIB,
         free_disk_bytes=settings.SANDBOX_FREE_DISK_MB * _MIB,
+        places=Places(project.team_id, most_commands(project.team)),
     )
     memory = ours.command_memory_mb
     return server.lowered(

@@ -18,6 +18,7 @@ from django.utils.translation import ngettext
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonValue
+from sessions.changes.restore_request import is_restoring
 from sessions.changes.turn_diffs import counts_of, newest_prompt
 from sessions.events.live import Estimate
 from sessions.events.stored import StoredTool
@@ -267,10 +268,18 @@ def _sentence(session: Session) -> str:
     if session.waits_for in (WaitsFor.FUNDS, WaitsFor.ROOM):
         return outcome_of(session)
     if session.state == State.BUSY:
-        return _("The agent is working.")
+        return _("Restoring files.") if is_restoring(session) else _("The agent is working.")
+    if _was_restored(session):
+        return _("Files restored.")
     if session.outcome == Outcome.DONE and not session.outcome_detail:
         return _finished(session)
     return outcome_of(session) or _("The agent has stopped.")
+
+
+def _was_restored(session: Session) -> bool:
+    """Whether a person had a file put back last, and no agent worked."""
+    newest = session.events.order_by("-seq").values_list("type", flat=True)[:2]
+    return "file.reverted" in newest
 
 
 def _finished(session: Session) -> str:

@@ -10,11 +10,11 @@ import asyncio
 from weakref import WeakKeyDictionary
 
 from opencode_web.lib.db import in_view_db
-from sessions.queue_position import read_line
+from sessions.queue_position import NO_PLACE, PlaceInLine, read_line
 
 LOOK_S = 2.0
 
-_readings: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[dict[str, int]]]
+_readings: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[dict[str, PlaceInLine]]]
 _readings = WeakKeyDictionary()
 
 
@@ -23,14 +23,13 @@ class PlacesInLine:
 
     def __init__(self) -> None:
         self._asked: set[str] = set()
-        # 0 for those of whom none was shown yet.
-        self._shown: dict[str, int] = {}
+        self._shown: dict[str, PlaceInLine] = {}
         self._some = asyncio.Event()
 
     @property
     def shown(self) -> set[str]:
         """Those of whom a place was shown."""
-        return {session_id for session_id, place in self._shown.items() if place}
+        return {session_id for session_id, place in self._shown.items() if place.number}
 
     def follow(self, *session_ids: str) -> None:
         """Look where these stand. Whoever does not wait for a worker is forgotten again."""
@@ -43,7 +42,7 @@ class PlacesInLine:
         while True:
             await self._some.wait()
             asked, self._asked = self._asked, set()
-            before = {**self._shown, **dict.fromkeys(asked, 0)}
+            before = {**self._shown, **dict.fromkeys(asked, NO_PLACE)}
             line = await _next_reading()
             self._shown = {one: line[one] for one in before if one in line}
             if not self._shown and not self._asked:
@@ -53,7 +52,7 @@ class PlacesInLine:
                 return moved
 
 
-async def _next_reading() -> dict[str, int]:
+async def _next_reading() -> dict[str, PlaceInLine]:
     """Returns: the line as it was read after this call, once for all who have called meanwhile."""
     loop = asyncio.get_running_loop()
     if loop not in _readings:
@@ -62,7 +61,7 @@ async def _next_reading() -> dict[str, int]:
     return await asyncio.shield(_readings[loop])
 
 
-async def _read(loop: asyncio.AbstractEventLoop) -> dict[str, int]:
+async def _read(loop: asyncio.AbstractEventLoop) -> dict[str, PlaceInLine]:
     await asyncio.sleep(LOOK_S)
     # Who asks from here on may have been told something newer than what is read now.
     del _readings[loop]

@@ -52,8 +52,8 @@ def keep(request: TeamRequest, session: str) -> HttpResponse:
         messages.error(request, exc.message)
         return go(request, to=place.url("compare"))
     text = ngettext(
-        "%(count)s other attempt is archived. It can be brought back on its comparison.",
-        "%(count)s other attempts are archived. They can be brought back on their comparison.",
+        "%(count)s other attempt is archived. You can bring it back on the compare page.",
+        "%(count)s other attempts are archived. You can bring them back on the compare page.",
         count,
     )
     messages.success(request, text % {"count": count})

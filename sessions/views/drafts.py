@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from opencode_web.lib.errors import Invalid
 from sessions.access import ProjectAccess, SessionAccess
-from sessions.actions.drafts import save_draft
+from sessions.actions.drafts import CHOICES, save_choices, save_draft
 from sessions.models import KeptDraft, Project, Session
 from sessions.present.frame.composer import Draft
 from sessions.views.requests import project_of, session_of
@@ -18,21 +18,25 @@ from teams.models import Role, Team, User
 
 # Of milliseconds since the epoch: until the year 2286.
 _DIGITS = 13
+_MAX_NAME_CHARS = 200
 
 
 @require_POST
 @team_view(need=Role.MEMBER)
 def draft(request: TeamRequest) -> HttpResponse:
-    """Keep what is being typed, for the same person on another device or after a crash."""
+    """Keep what is typed or chosen, for the same person on another device or after a crash."""
     fields = request.POST
-    typed_ms = fields.get("at", "")
-    if not typed_ms.isdecimal() or len(typed_ms) > _DIGITS:
-        raise Invalid("at must be a time in milliseconds since 1970.", field="at")
     access: ProjectAccess | SessionAccess
     if fields.get("session"):
         access = session_of(request, fields["session"], need=Role.MEMBER)
     else:
         access = project_of(request, fields.get("project", ""), need=Role.MEMBER)
+    if chosen := {name: fields[name][:_MAX_NAME_CHARS] for name in CHOICES if name in fields}:
+        save_choices(access, chosen)
+        return HttpResponse(status=204)
+    typed_ms = fields.get("at", "")
+    if not typed_ms.isdecimal() or len(typed_ms) > _DIGITS:
+        raise Invalid("at must be a time in milliseconds since 1970.", field="at")
     typed_at = datetime.fromtimestamp(int(typed_ms) / 1000, tz=UTC)
     save_draft(access, text=fields.get("text", "").replace("\r\n", "\n"), typed_at=typed_at)
     return HttpResponse(status=204)
@@ -60,4 +64,4 @@ def kept_for_any(user: User, team: Team, usual: Draft) -> Draft:
 def _shown(row: KeptDraft | None, draft: Draft) -> Draft:
     if row is None:
         return draft
-    return replace(draft, text=row.text, typed_ms=to_ms(row.typed_at))
+    return replace(draft, text=row.text, typed_ms=to_ms(row.typed_at), **row.choices)

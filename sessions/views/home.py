@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -25,8 +25,10 @@ from teams.models import Team, User
 
 
 def projects_of(team: Team) -> list[Project]:
-    """Ready ones first, each with its team and the number of its sessions."""
-    rows = Project.objects.filter(team=team).annotate(session_count=Count("sessions"))
+    """Ready ones first, each with its team and the number of sessions that its list has."""
+    rows = Project.objects.filter(team=team).annotate(
+        session_count=Count("sessions", filter=Q(sessions__archived_at=None, sessions__parent=None))
+    )
     ordered = rows.select_related("team").order_by("name", "pk")
     return sorted(ordered, key=lambda project: project.status != Project.Status.READY)
 
@@ -83,6 +85,8 @@ def _lists(inbox: Inbox, rail: Rail) -> dict[str, object]:
         "mixed": rail.mixed,
         "empty": _("No sessions match this filter.") if unmatched else _empty(inbox, rail),
         "clear_url": rail.all_url if unmatched else "",
+        "text": rail.text if unmatched else "",
+        "search_url": rail.search_url,
     }
 
 

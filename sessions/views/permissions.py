@@ -59,6 +59,8 @@ def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
     if not request.htmx:
         return redirect("sessions:session", request.team.slug, session)
     context = {"permission": _answered(asked, request), "rejected": answer == "reject"}
+    if answer == "always":
+        context["saved_url"] = f"{project_url(access.project, 'project_settings')}#rules"
     return render(request, "sessions/_answered.html", context)
 
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 
-from django.conf import settings
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -15,6 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.public_url import absolute_url
 from sessions.access import SessionAccess
 from sessions.actions.publish import (
     request_branch_of,
@@ -75,7 +75,7 @@ def _show(
     typed: Typed | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    base_url = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    base_url = absolute_url(request, "/").rstrip("/")
     view = build_publish(access.session, row, base_url=base_url, typed=typed)
     context: dict[str, object] = {"publish": view}
     if request.htmx:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -10,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from opencode_web.lib.public_url import absolute_url
 from sessions.access import SessionAccess
 from sessions.actions.settings import update_team_settings
 from sessions.actions.shares import create_share, revoke_share
@@ -120,10 +120,9 @@ def _limit(request: TeamRequest, access: SessionAccess) -> dict[str, str] | None
 
 def _link(request: TeamRequest, place: Place, share: Share) -> dict[str, object]:
     path = reverse("shared", kwargs={"token": share_token(share.pk)})
-    base = settings.PUBLIC_URL
     return {
         "id": share.pk,
-        "url": base + path if base else request.build_absolute_uri(path),
+        "url": absolute_url(request, path),
         "public": share.scope == Share.Scope.PUBLIC,
         "details": share.details,
         "by": share.created_by.display_name if share.created_by else "",

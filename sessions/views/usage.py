@@ -35,6 +35,10 @@ def usage(request: TeamRequest) -> HttpResponse:
         shown, given = UsageForm({}), QueryDict()
         shown.is_valid()
     asked = shown.asked(request.access)
+    if is_valid:
+        # The days that are shown, also where a range has named them.
+        days = {"since": f"{asked.since:%Y-%m-%d}", "until": f"{asked.until:%Y-%m-%d}"}
+        form.data = {**given.dict(), **days}
     for_all = request.access.sees_spending
     # Who is shown their own is told what part of the whole it is.
     together = None if for_all else add_up(find_usage(request.team, replace(asked, member=None)))

@@ -7,12 +7,18 @@ import "./notify.js";
 import "./panes.js";
 import { MAC, bind } from "./keys.js";
 
+let offer;
+addEventListener("beforeinstallprompt", (event) => (offer = event).preventDefault());
+
 document.addEventListener("click", (event) => {
-  const [copied, permitted, dictates, finds] = ["copy-from", "permit", "dictate", "palette-open"].map((kind) => event.target.closest(`[data-${kind}]`));
+  const [copied, permitted, dictates, finds, shown, installs] = ["copy-from", "permit", "dictate", "palette-open", "reveal", "install"].map((kind) => event.target.closest(`[data-${kind}]`));
   if (copied || finds) event.preventDefault();
   if (copied) import("./copy.js").then(({ copy }) => copy(copied));
   if (dictates) import("./dictate.js").then(({ toggle }) => toggle());
   if (finds) openPalette();
+  if (shown) shown.previousElementSibling.type = (shown.ariaPressed = shown.ariaPressed === "false") ? "text" : "password";
+  // Without an offer the link leads to how it is done.
+  if (installs && offer) offer.prompt(event.preventDefault());
   if (permitted) import("./notifications.js").then(({ permit }) => permit(permitted));
 });
 const { permission } = window.Notification ?? {};
@@ -20,21 +26,19 @@ const sounds = document.body.dataset.notify.includes("sound-");
 if ((permission === "granted" && navigator.serviceWorker) || sounds) import("./notifications.js");
 
 // Fragments name the keys of most people, and only one page takes keys as they are pressed.
-if (document.querySelector("[data-record]")) import("./record.js");
-if (document.querySelector("[data-boost]")) import("./boost.js");
-if (document.querySelector("[data-own-zone]")) import("./own_zone.js");
-if (document.querySelector("[hx-trigger^=every]")) import("./polls.js");
+const has = (css) => document.querySelector(css);
+if (has("[data-record]")) import("./record.js");
+if (has("[data-boost]")) import("./boost.js");
+if (has("[data-own-zone]")) import("./own_zone.js");
+if (has("[hx-trigger^=every]")) import("./polls.js");
 if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 
 // Style sheets show the controls that need JavaScript only from now on.
 document.documentElement.dataset.js = "on";
 
-const isConversation = () => document.querySelector("[data-log]");
-const reading = () => import("./reading.js");
-if (isConversation()) reading();
-bind({ id: "fold", when: isConversation, run: async () => (await reading()).fold() });
+if (has("[data-log]")) import("./reading.js");
 
-const hasRows = () => document.querySelector("[data-session-row]");
+const hasRows = () => has("[data-session-row]");
 const go = async (step) => (await import("./rail.js")).openNeighbour(step);
 
 if (sessionStorage.step) import("./rail.js").then(({ lookAhead }) => lookAhead());
@@ -43,9 +47,9 @@ bind({ id: "next-session", when: hasRows, run: () => go(1) });
 bind({ id: "previous-session", when: hasRows, run: () => go(-1) });
 
 // The palette comes when it is used; without scripts its link opens the search page.
-const find = () => document.querySelector("[data-palette-open]");
+const find = () => has("[data-palette-open]");
 function openPalette(typed) {
-  const dialog = document.querySelector("[data-palette]");
+  const dialog = has("[data-palette]");
   if (dialog.open) return;
   const field = dialog.querySelector("input");
   if (typed) field.value = typed;

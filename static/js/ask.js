@@ -16,13 +16,11 @@ function isFresh(card) {
   return performance.now() - (arrived.get(card) ?? 0) < GUARD_MS;
 }
 
-/** Who answers by a key looks at the card: the focus is not in another part of the page. */
 function isMeant() {
   const { activeElement: focused, body } = document;
   return Boolean(card()) && !isFresh(card()) && (focused === body || card().closest(".pane, main").contains(focused));
 }
 
-/** After an answer the next card has the focus, or the message. */
 function goOn() {
   if (!answered || answered.isConnected) return;
   answered = null;
@@ -53,6 +51,7 @@ export function start(dock, aloud) {
   if (!dock) return;
   new MutationObserver(() => {
     cards().filter((card) => !arrived.has(card)).forEach((card) => receive(card, true));
+    if (!cards().length) alertUser("");
     goOn();
   }).observe(dock, { childList: true, subtree: true });
 }
@@ -78,21 +77,19 @@ bind({
     summary.parentElement.querySelector("input[type=checkbox]")?.focus();
   }),
 });
-/** The n-th answer to the question that has the focus, else to the first that has none yet. */
 function option(number) {
   const questions = [...(card()?.querySelectorAll(".question-one:not([hidden])") ?? [])];
   const open = questions.find((one) => one.contains(document.activeElement)) ?? questions.find((one) => !one.querySelector(":checked")) ?? questions[0];
   return open?.querySelectorAll(".question-choice input")[number - 1];
 }
 
-const choice = (id) => option(Number(id.at(-1)));
-for (const id of ["answer-1", "answer-2", "answer-3", "answer-4", "answer-5", "answer-6", "answer-7", "answer-8", "answer-9"])
+for (let number = 1; number < 10; number++)
   bind({
-    id,
-    when: () => isMeant() && Boolean(choice(id)?.checkVisibility()),
+    id: `answer-${number}`,
+    when: () => isMeant() && Boolean(option(number)?.checkVisibility()),
     run: () => {
-      choice(id).focus();
-      choice(id).click();
+      option(number).focus();
+      option(number).click();
     },
   });
 bind({ id: "reject", ...answer('[data-answer="reject"]', (field) => field.focus()) });

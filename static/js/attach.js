@@ -1,4 +1,5 @@
 // Files of a message: chosen, pasted or dropped. They lie in the form's own field until it is sent.
+import { make } from "./make.js";
 import { announce } from "./notify.js";
 import { upload } from "./upload.js";
 import { _ } from "./words.js";
@@ -8,6 +9,7 @@ const MAX_FILE_BYTES = 20 * 1024 * 1024;
 const MAX_CHARS = 5 * 1024 * 1024;
 const MAX_BYTES = 24 * 1024 * 1024;
 const DROP_MS = 200;
+const BUTTON = { type: "button", className: "button button-quiet" };
 let held = [];
 let over = null;
 const field = () => document.querySelector("[data-files]");
@@ -27,39 +29,31 @@ function put(files) {
 const DRAWABLE = /^image\/(png|jpeg|webp)$/;
 
 function drawButton(file) {
-  const button = document.createElement("button");
-  Object.assign(button, { type: "button", className: "button button-quiet", textContent: _("Draw"), ariaLabel: _("Draw on {name}", { name: file.name }) });
-  button.onclick = async () => {
+  const onclick = async () => {
     const drawn = await (await import("./draw.js")).draw(file);
     if (drawn) put([...field().files].map((one) => (one === file ? drawn : one)));
     document.querySelector("[data-prompt]").focus();
   };
-  return button;
+  return make("button", { ...BUTTON, onclick, ariaLabel: _("Draw on {name}", { name: file.name }) }, _("Draw"));
 }
 
 function chip(file, place) {
-  const item = document.createElement("li");
-  item.className = "chip attached-file";
+  const item = make("li", { className: "chip attached-file" });
   if (/^image\/(png|jpeg|gif|webp)$/.test(file.type)) {
-    const picture = document.createElement("img");
-    picture.alt = "";
+    const picture = make("img", { alt: "" });
     const reader = new FileReader();
     reader.onload = () => (picture.src = reader.result);
     reader.readAsDataURL(file);
     item.append(picture);
   }
-  const name = document.createElement("span");
-  name.textContent = `${file.name} · ${size(file.size)}`;
-  const remove = document.createElement("button");
-  Object.assign(remove, { type: "button", className: "button button-quiet", textContent: "×", ariaLabel: _("Remove {name}", { name: file.name }) });
-  remove.onclick = () => {
+  const onclick = () => {
     put([...field().files].filter((_, other) => other !== place));
     announce(_("{name} removed.", { name: file.name }));
     document.querySelector("[data-prompt]").focus();
   };
-  item.append(name);
+  item.append(make("span", {}, `${file.name} · ${size(file.size)}`));
   if (DRAWABLE.test(file.type)) item.append(drawButton(file));
-  item.append(remove);
+  item.append(make("button", { ...BUTTON, onclick, ariaLabel: _("Remove {name}", { name: file.name }) }, "×"));
   return item;
 }
 
@@ -68,7 +62,6 @@ const KINDS = { image: /^(\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}WEB
 const checked = new WeakMap();
 const kinds = new WeakMap();
 
-/** Why an agent could not read a file, or "". The server looks again. */
 async function faultOf(file) {
   const { name } = file;
   if (file.size > MAX_FILE_BYTES) return _("{name} is too large: a file can have at most 20 MB.", { name });
@@ -104,13 +97,13 @@ async function faultsOf(files) {
   return { faults, kept };
 }
 
-function tell(faults) {
-  const note = document.querySelector("[data-attach-fault]");
-  note.hidden = !faults.length;
-  note.querySelector("span").textContent = faults.join(" ");
+function say(place, text) {
+  const line = document.querySelector(`[data-attach-${place}]`);
+  line.hidden = !text;
+  line.querySelector("span").textContent = text;
 }
+const tell = (faults) => say("fault", faults.join(" "));
 
-/** Say before it is sent what the chosen model is not given as it is. */
 function note() {
   const option = document.querySelector("[data-composer] select[name=model]")?.selectedOptions[0];
   const reads = option?.dataset.reads?.split(" ");
@@ -120,19 +113,16 @@ function note() {
   if (unread.size > 1) said = _("{model} can't read images and PDF files. It only gets the file names.", values);
   else if (unread.has("image")) said = _("{model} can't read images. It only gets the file name.", values);
   else if (unread.has("pdf")) said = _("{model} can't read PDF files. It only gets the file name.", values);
-  const line = document.querySelector("[data-attach-note]");
-  line.hidden = !said;
-  line.querySelector("span").textContent = said;
+  say("note", said);
 }
 
 /** More was chosen: the field has only that. */
 export function show() {
   tell([]);
-  const isHeld = (file) => held.some((one) => one.name === file.name && one.size === file.size && one.lastModified === file.lastModified);
+  const isHeld = (file) => held.some((one) => ["name", "size", "lastModified"].every((key) => one[key] === file[key]));
   put([...held, ...[...field().files].filter((file) => !isHeld(file))]);
 }
 
-/** Show what is attached, without what cannot be, and why. */
 async function draw() {
   const all = [...field().files];
   const { faults, kept } = await faultsOf(all);

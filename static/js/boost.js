@@ -40,7 +40,6 @@ function loadWhole(event) {
 
 const hasSame = (old, { lang, dataset }) => old.lang === lang && Object.entries(dataset).every(([name, value]) => old.dataset[name] === value);
 
-/** The page, where it has the frame that is there. */
 function read(text) {
   const page = new DOMParser().parseFromString(text, "text/html");
   return page.querySelector("[data-boost]") && hasSame(documentElement, page.documentElement) && hasSame(body, page.body) && page;
@@ -80,10 +79,6 @@ document.addEventListener("htmx:after:settle", ({ target }) => {
   if (isBack) typed.get(here)?.forEach(typeAgain);
   if (app.querySelector("[data-record]")) import("./record.js");
   begin();
-  // Where a page begins is where it is read from; a field that wants the focus takes it after this.
-  const heading = app.querySelector("h1");
-  heading.tabIndex = -1;
-  heading.focus({ preventScroll: true });
 });
 
 htmx.process(begin());

@@ -43,6 +43,8 @@ on("keydown", (event) => {
   if (!isPrompt(event.target)) return;
   if (event.key === "ArrowUp" && !event.target.value) import("./recall.js").then(({ recall }) => recall(event.target, 1));
   if (event.key !== "Enter" || event.shiftKey) return;
+  // A keyboard on the screen has no other key for the next line.
+  if (!event.ctrlKey && !event.metaKey && matchMedia("(hover: none)").matches) return;
   event.preventDefault();
   write().then(({ enter }) => enter(event));
 });
@@ -62,9 +64,6 @@ if (form && ("early" in sessionStorage || document.referrer.endsWith("/login")))
 
 const arm = (isArmed) => write().then((module) => module.arm(isArmed));
 bind({ id: "new-session", when: begin.when, run: beginSession });
-bind({ id: "send", when: () => form });
-bind({ id: "newline", when: () => form });
-bind({ id: "queue", when: () => document.querySelector("[data-queue]") });
 for (const id of ["agent", "model", "variant"]) bind({ id, when: () => form, run: () => pick(id) });
 bind({ id: "write", when: () => form, run: () => document.querySelector("[data-prompt]").focus() });
 bind({ id: "stop", fields: "[data-prompt]", when: stop, run: () => stop().click(), begin: () => arm(true), end: () => arm(false) });

@@ -21,6 +21,7 @@ async function copyText(node) {
 
 /** Copy what the button names, or the block that it stands in, and show that it was copied. */
 export async function copy(button) {
+  if ("share" in button.dataset && navigator.share) return navigator.share({ url: document.querySelector(button.dataset.copyFrom).textContent }).catch(() => {});
   try {
     await copyText(button.dataset.copyFrom ? document.querySelector(button.dataset.copyFrom) : button.parentElement);
     button.dataset.copied = "";

@@ -6,7 +6,6 @@ import { _ } from "./words.js";
 
 let listening = null;
 
-/** The line that tells of it, with what was heard and may still be heard otherwise. */
 function show(guess = "") {
   document.querySelector("[data-dictate]").ariaPressed = Boolean(listening);
   document.querySelector("[data-dictate-note]").hidden = !listening;

@@ -1,5 +1,7 @@
 // What is typed and not sent is kept: at once in this browser, every two seconds on the server, for
 // the same person's other devices. The newer one counts, by the server's clock.
+import { headers } from "./taste.js";
+
 const SAVE_MS = 2000;
 // Browsers refuse more than 64 kB from a page that is left; a character may take nine bytes.
 const KEEPALIVE_CHARS = 7000;
@@ -11,7 +13,6 @@ let timer = null;
 let unsaved = false;
 let saving = null;
 
-/** What this browser has kept: {text, at, caret}. */
 function kept() {
   const raw = localStorage.getItem(key());
   try {
@@ -25,17 +26,15 @@ function kept() {
 
 function post(text, keepalive = false) {
   unsaved = false;
-  const headers = JSON.parse(document.body.getAttribute("hx-headers:inherited"));
   const { session = "" } = document.querySelector("main").dataset;
   const project = form().elements.namedItem("project")?.value ?? "";
   const body = new URLSearchParams({ session, project, text, at: Math.round(Date.now() + ahead) });
   // When it fails, this browser has it all the same, and the next key tries again.
-  const request = fetch(form().dataset.save, { method: "POST", headers, body, keepalive }).catch(() => {});
+  const request = fetch(form().dataset.save, { method: "POST", headers: headers(), body, keepalive }).catch(() => {});
   saving = request;
   request.then(() => saving === request && (saving = null));
 }
 
-/** Where somebody writes moves without a change of the text. */
 function keepCaret() {
   const { value, selectionStart, selectionEnd } = prompt() ?? {};
   const { text, at } = kept();

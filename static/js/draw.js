@@ -1,4 +1,5 @@
 // Drawing on a picture before it is sent. The pointer draws; so do the arrow keys and Space.
+import { make } from "./make.js";
 import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
@@ -6,12 +7,6 @@ import { _ } from "./words.js";
 const MAX_SIDE = 4096;
 const COLOURS = { "#e02424": _("Red"), "#f5b301": _("Yellow"), "#1a7f37": _("Green"), "#1f5fe0": _("Blue"), "#000000": _("Black"), "#ffffff": _("White") };
 const TOOLS = { pen: _("Pen"), arrow: _("Arrow"), rectangle: _("Rectangle"), text: _("Text") };
-
-function make(name, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...children);
-  return element;
-}
 
 const ROUTES = {
   pen: (pen, points) => points.forEach(([x, y]) => pen.lineTo(x, y)),
@@ -46,9 +41,8 @@ function build(name) {
   }
   const colour = make("select", { ariaLabel: _("Color") }, ...Object.entries(COLOURS).map(([value, label]) => make("option", { value }, label)));
   const text = make("input", { className: "input input-small", ariaLabel: _("Text to place"), placeholder: _("Text to place"), maxLength: 200, hidden: true });
-  const undo = make("button", { type: "button", className: "button button-quiet", disabled: true }, _("Undo"));
-  const cancel = make("button", { type: "button", className: "button" }, _("Cancel"));
-  const done = make("button", { type: "button", className: "button button-main" }, _("Done"));
+  const button = (text, look = "") => make("button", { type: "button", className: `button ${look}` }, text);
+  const [undo, cancel, done] = [button(_("Undo"), "button-quiet"), button(_("Cancel")), button(_("Done"), "button-main")];
   const canvas = make("canvas", { className: "draw-canvas", tabIndex: 0, role: "application", ariaLabel: _("Picture {name}", { name }) });
   canvas.setAttribute("aria-describedby", "draw-hint");
   const hint = make("p", { className: "meta draw-hint", id: "draw-hint" }, _("Arrow keys move the mark, with Shift further. Space begins and ends a shape."));

@@ -28,9 +28,10 @@ export function hand() {
   const { value, defaultValue } = field;
   const early = sessionStorage.early ?? "";
   delete sessionStorage.early;
-  if (!early) return place();
+  const card = document.querySelector("[data-permissions] [data-permission]");
+  if (!early) return card ? card.focus() : place();
   field.value = defaultValue + early + value.replace(defaultValue, "");
   field.focus();
   field.setSelectionRange(field.value.length, field.value.length);
-  field.dispatchEvent(new Event("input", { bubbles: true }));
+  htmx.trigger(field, "input");
 }

@@ -1,7 +1,8 @@
 // The editor of the files pane: CodeMirror in the place of the form's text fields, which it came with.
 import { fetchFragment } from "./fragment.js";
-import { headers } from "./line.js";
+import { make } from "./make.js";
 import { announce } from "./notify.js";
+import { headers } from "./taste.js";
 import { _ } from "./words.js";
 
 // Two texts beside each other need this many pixels.
@@ -27,11 +28,8 @@ const phrases = () => ({
 
 const indentOf = (text) => (/^\t/m.test(text) ? "\t" : " ".repeat(/^ {2}\S/m.test(text) ? 2 : 4));
 
-function button(text, className = "button") {
-  return Object.assign(document.createElement("button"), { type: "button", className, textContent: text });
-}
+const button = (text) => make("button", { type: "button", className: "button" }, text);
 
-/** The editor, beside the newer version or with what is other in it marked, where there is one. */
 function mount(cm, host, { name, path, mine, newer, onUpdate }) {
   const shared = [
     cm.basicSetup,
@@ -53,9 +51,8 @@ function mount(cm, host, { name, path, mine, newer, onUpdate }) {
     const mergeControls = (kind, onclick) => Object.assign(button(names[kind]), { onmousedown: onclick, onclick: (event) => event.detail || onclick(event) });
     return new cm.EditorView({ doc: mine, extensions: [...own, cm.unifiedMergeView({ original: newer, mergeControls })], parent: host });
   }
-  const names = Object.assign(document.createElement("div"), { className: "file-editor-names meta", ariaHidden: "true" });
-  for (const textContent of [_("Newer version"), _("My version")]) names.append(Object.assign(document.createElement("span"), { textContent }));
-  host.append(names);
+  const names = [_("Newer version"), _("My version")].map((text) => make("span", {}, text));
+  host.append(make("div", { className: "file-editor-names meta", ariaHidden: "true" }, ...names));
   const renderRevertControl = () => Object.assign(button("→"), { title: _("Take newer"), ariaLabel: _("Take newer") });
   const a = { doc: newer, extensions: [...shared, named(_("Newer version")), cm.EditorState.readOnly.of(true)] };
   return new cm.MergeView({ a, b: { doc: mine, extensions: own }, parent: host, revertControls: "a-to-b", renderRevertControl }).b;
@@ -82,8 +79,7 @@ export async function edit(form, { line, search } = {}) {
   const [area, newer, fault, state] = ["text", "newer", "fault", "state"].map((name) => form.querySelector(`[data-edit-${name}]`));
   const { path } = form.dataset;
   const texts = area.closest(".file-edit-texts");
-  const host = document.createElement("div");
-  host.className = "file-editor";
+  const host = make("div", { className: "file-editor" });
   texts.hidden = true;
   texts.after(host);
   // Of a file that was deleted nothing is saved.

@@ -47,9 +47,8 @@ function findInFile() {
 bind({ id: "find-in-file", scoped: true, when: () => pane()?.contains(document.activeElement) && editable()?.checkVisibility(), run: findInFile });
 
 let picked = [];
-/** Mark the lines that a mention is of. */
 function pick(first, last = first) {
-  picked.forEach((row) => row.removeAttribute("data-picked"));
+  unpick();
   const table = place().querySelector(".file-code");
   picked = [];
   for (let number = Math.min(first, last); number <= Math.max(first, last); number++) picked.push(table.querySelector(`#L${number}`));

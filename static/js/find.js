@@ -65,7 +65,6 @@ function show(index) {
   (ranges[0]?.startContainer.parentElement ?? place).scrollIntoView({ block: "center" });
 }
 
-/** From what is in view on; else from the newest. */
 function nearest() {
   const edge = log.getBoundingClientRect().top;
   const index = hits.findIndex((hit) => (placeOf(hit)?.getBoundingClientRect().bottom ?? -Infinity) > edge);

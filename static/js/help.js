@@ -1,10 +1,15 @@
 // The dialog that lists the keys which do something on this page, as the person has bound them.
 const dialog = document.querySelector("[data-keys-dialog]");
 
-/** Show the list of the server, without what `isAlive(id)` says does nothing here. */
-export async function open(isAlive) {
+/** Show the list of the server, without what does nothing here; `deed`: what a command does. */
+export async function open(deed, keymap) {
   await htmx.ajax("GET", dialog.dataset.keysDialog, { target: "#keys-list", swap: "outerHTML" });
-  for (const row of dialog.querySelectorAll("[data-action]")) row.hidden = !isAlive(row.dataset.action);
+  const keysOf = ({ dataset: { action } }) => keymap[action] ?? action;
+  const rows = [...dialog.querySelectorAll("[data-action]")].map((row) => [row, deed(row.dataset.action)]);
+  rows.forEach(([row, { when }]) => (row.hidden = !when()));
+  // Of two with the same keys the one of the pane goes before the other.
+  const own = rows.filter(([row, { scoped }]) => scoped && !row.hidden).map(([row]) => keysOf(row));
+  rows.forEach(([row, { scoped }]) => (row.hidden ||= !scoped && own.includes(keysOf(row))));
   for (const group of dialog.querySelectorAll("[data-keys-group]")) group.hidden = !group.querySelector("[data-action]:not([hidden])");
   if (!dialog.open) dialog.showModal();
 }

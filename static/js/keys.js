@@ -51,7 +51,7 @@ export function stroke(event) {
 }
 
 /** What a command does here: {when, run}. */
-export const deed = (id) => actions.find((action) => action.id === id) ?? clickable(`[data-command="${id}"]`);
+export const deed = (id) => actions.find((action) => action.id === id) ?? clickable(`[data-command~="${id}"]`);
 
 function isFree({ fields, when }, { target }, keys) {
   const here = !isTyping(target) || /^Mod/.test(keys) || (/^Alt/.test(keys) && !MAC) || (fields && target.matches(fields));
@@ -80,7 +80,6 @@ function write({ key, target, ctrlKey, metaKey, altKey }, before) {
   field.setRangeText(before.length === 1 ? before : "", end, end, "end");
 }
 
-/** Escape leaves a text field, after what is open over it has closed. */
 function leave(event) {
   if (!isTyping(event.target) || event.target.closest(".xterm")) return;
   event.preventDefault();
@@ -89,6 +88,8 @@ function leave(event) {
 }
 
 document.addEventListener("keydown", (event) => {
+  // Who uses keys needs the focus kept.
+  import("./focus.js");
   const pressed = stroke(event);
   if (!pressed || event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]")) return;
   const before = begun;
@@ -108,7 +109,7 @@ document.addEventListener("keydown", (event) => {
   chords.forEach((chord) => chord.begin?.());
 });
 
-const openHelp = async () => (await import("./help.js")).open((id) => deed(id).when());
+const openHelp = async () => (await import("./help.js")).open(deed, keymap);
 bind({ id: "help", run: openHelp });
 
 document.addEventListener("click", (event) => event.target.closest("[data-open-keys]") && openHelp());

@@ -1,5 +1,6 @@
 // Parts that a link brings into the page: on its way one is busy, and where it does not come its place
 // says so, with the link to try again.
+import { make } from "./make.js";
 import { _ } from "./words.js";
 
 const PART = 'a[hx-get]:is([hx-target^="#body-"], [hx-target^="#shown-"], [hx-target="#changes"], #earlier, #later)';
@@ -24,8 +25,8 @@ document.addEventListener("htmx:finally:request", ({ target, detail: { ctx } }) 
   if (!target.matches?.(PART)) return;
   target.ariaBusy = null;
   if (ctx.status === "swapped") return;
-  target.fault = Object.assign(document.createElement("p"), { className: "part-fault", role: "alert" });
-  target.fault.textContent = ctx.response ? _("The server sent an unexpected response.") : _("The server cannot be reached.");
+  const said = ctx.response ? _("The server sent an unexpected response.") : _("The server cannot be reached.");
+  target.fault = make("p", { className: "part-fault", role: "alert" }, said);
   target.before(target.fault);
   target.textContent = _("Try again");
   target.classList.remove("button-quiet");

@@ -1,12 +1,14 @@
 // One websocket on one terminal: it comes back with its place, and says what it has taken.
+import { headers } from "./taste.js";
+
 const TAKEN_UNITS = 32768;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-export const headers = () => JSON.parse(document.body.getAttribute("hx-headers:inherited"));
+export const ptyAddress = (id) => `${document.body.dataset.base}/pty/${id}`;
 
 async function ticketOf(id, watching) {
-  const answer = await fetch(`/pty/${id}/connect-token?watch=${watching}`, {
+  const answer = await fetch(`${ptyAddress(id)}/connect-token?watch=${watching}`, {
     method: "POST",
     headers: { ...headers(), "x-opencode-ticket": "1" },
   });
@@ -71,7 +73,7 @@ export function connectLine(id, watching, on) {
       return error.final ? finish() : again();
     }
     if (stopped) return;
-    const url = new URL(`/pty/${id}/connect`, location.href);
+    const url = new URL(`${ptyAddress(id)}/connect`, location.href);
     url.protocol = url.protocol.replace("http", "ws");
     url.search = new URLSearchParams({ cursor, ticket, counts: 1, ...(watching ? { watch: 1 } : {}) });
     unsaid = 0;

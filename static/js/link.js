@@ -39,7 +39,6 @@ let seenAt = 0;
 let typedAt = 0;
 let isOver = false;
 
-/** Who looks at a session, or writes to it, is shown to the others. */
 function beSeen(word = "seen") {
   if (document.hidden || page.source?.readyState !== WebSocket.OPEN) return;
   page.source.send(word);
@@ -52,7 +51,6 @@ function beHeard({ target }) {
   beSeen("typing");
 }
 
-/** Nothing says that it works when nothing comes. */
 function watchSession(now) {
   const note = document.querySelector("[data-quiet]");
   if (!note) return;
@@ -124,7 +122,6 @@ function end(why) {
   if (why !== "signed-out") document.querySelectorAll("[data-needs] button").forEach((button) => (button.disabled = true));
 }
 
-/** A frame about the person or the session, not about what is in it. */
 export function told({ k, role }) {
   if (k === "role") takeRole(role);
   else end("gone");

@@ -2,11 +2,11 @@
 // line the server goes on from there.
 import { announce, refreshBadge } from "./notify.js";
 import { closeBlocks, flushText, growText } from "./stream.js";
-import { later, noteNew, prune, showEnd } from "./window.js";
+import { later, noteNew, prune } from "./window.js";
 
 const ACKNOWLEDGE = 64;
 const RETRY_MS = 3000;
-const { liveTeam } = document.body.dataset;
+const { base, liveTeam } = document.body.dataset;
 const main = document.querySelector("main[data-session]");
 
 const morph = (target, text, swap) => htmx.swap({ target, text, swap, sourceElement: document.body });
@@ -38,18 +38,8 @@ function applyAll(ops) {
   prune();
 }
 
-/** Who reads what is long past stays there, unless it is the newest that is asked for. */
-async function readAgain(isAsked = !later()) {
-  const response = await fetch(main.dataset.window);
-  if (!response.ok) return location.reload();
-  const frame = await response.json();
-  page.cursor = frame.q;
-  applyAll(isAsked ? frame.ops : frame.ops.filter(([selector]) => selector !== "#log"));
-}
-document.addEventListener("newest", async ({ detail }) => {
-  await readAgain(true);
-  if (detail === "show") showEnd();
-});
+const readAgain = (...how) => import("./missing.js").then(({ askAll }) => askAll(page, applyAll, ...how));
+document.addEventListener("newest", ({ detail }) => readAgain(true, detail === "show"));
 
 const lists = (act) => import("./lists.js").then(act);
 const refreshLists = () => lists(({ refresh }) => refresh());
@@ -80,7 +70,7 @@ function query() {
 }
 
 function open() {
-  const socket = new WebSocket(`${location.origin.replace("http", "ws")}/ws/?${query()}`);
+  const socket = new WebSocket(`${location.origin.replace("http", "ws")}${base}/ws/?${query()}`);
   let taken = 0;
   socket.onmessage = ({ data }) => {
     take(JSON.parse(data), socket);
@@ -91,7 +81,7 @@ function open() {
   return socket;
 }
 
-const plain = () => `/t/${liveTeam}/${main ? `s/${main.dataset.session}/` : ""}live?${query()}&seen=${Number(!document.hidden)}`;
+const plain = () => `${base}/t/${liveTeam}/${main ? `s/${main.dataset.session}/` : ""}live?${query()}&seen=${Number(!document.hidden)}`;
 const page = { cursor: Number(main?.dataset.q ?? 0), source: null, heardAt: Date.now(), activeAt: Date.parse(main?.dataset.active) || Date.now(), take, open, plain, closed, refreshLists };
 
 // What keeps the line up comes when it stands, or when it does not.

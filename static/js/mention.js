@@ -10,11 +10,11 @@ let asked = 0;
 
 // What is inserted, done or opened.
 const TAKEN = "[data-insert], [data-act], [data-url]";
+const prompt = () => document.querySelector("[data-prompt]");
 const list = () => document.querySelector("#mentions[data-mentions]");
 const options = () => [...(list()?.querySelectorAll(TAKEN) ?? [])];
 const chosen = () => list()?.querySelector('[aria-selected="true"]');
 
-/** The word before the caret that may become something, or "". */
 function typed(field) {
   const before = field.value.slice(0, field.selectionStart);
   return /^\/\S*$/.exec(before)?.[0] ?? /(?:^|\s)(@\S*)$/.exec(before)?.[1] ?? "";
@@ -27,19 +27,18 @@ function close() {
   place.id = "mentions";
   place.hidden = true;
   document.getElementById("mentions")?.replaceWith(place);
-  const field = document.querySelector("[data-prompt]");
+  const field = prompt();
   ["role", "aria-expanded", "aria-controls", "aria-autocomplete", "aria-activedescendant"].forEach((name) => field?.removeAttribute(name));
 }
 
 function mark(option) {
   options().forEach((one) => one.setAttribute("aria-selected", one === option));
   option.scrollIntoView({ block: "nearest" });
-  document.querySelector("[data-prompt]").setAttribute("aria-activedescendant", option.id);
+  prompt().setAttribute("aria-activedescendant", option.id);
 }
 
-/** Do what an option stands for, in the place of the word that was typed. */
 function take(option) {
-  const field = document.querySelector("[data-prompt]");
+  const field = prompt();
   const word = typed(field);
   const end = field.selectionStart;
   const { insert: text, act, url } = option.dataset;
@@ -47,7 +46,7 @@ function take(option) {
   field.focus();
   if (!text) {
     field.setRangeText("", end - word.length, end, "end");
-    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    htmx.trigger(field, "input");
     if (act) perform(act);
     else location.assign(url);
     return;
@@ -56,10 +55,9 @@ function take(option) {
   // The first of the named arguments is written first.
   const first = text.indexOf("= ") + 1;
   if (first) field.selectionStart = field.selectionEnd = end - word.length + first;
-  else if (text.endsWith("=")) field.setRangeText("", field.selectionStart - 1, field.selectionStart, "end");
   // A folder is a step on the way to a file.
-  if (text.endsWith("/")) field.setRangeText("", field.selectionStart - 1, field.selectionStart, "end");
-  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  else if (/[=\/]$/.test(text)) field.setRangeText("", field.selectionStart - 1, field.selectionStart, "end");
+  htmx.trigger(field, "input");
 }
 
 function address(field, word, more = {}) {
@@ -70,7 +68,6 @@ function address(field, word, more = {}) {
   return url;
 }
 
-/** What the server suggests for a word; null where it cannot say. */
 async function suggestions(field, word, more) {
   const page = await fetchFragment(address(field, word, more));
   return page?.ok ? page : null;
@@ -99,7 +96,6 @@ async function ask(field, word) {
   if (word.length > 2 && word.startsWith("@") && !word.includes("/")) askSymbols(field, word, turn);
 }
 
-/** What is defined in files comes after the files, when language servers have told it. */
 async function askSymbols(field, word, turn) {
   const found = elementsOf(await suggestions(field, word, { symbols: 1 }), "[data-insert]");
   if (turn !== asked || !list() || !found.length) return;
@@ -142,4 +138,4 @@ document.addEventListener("mousedown", (event) => {
 });
 document.addEventListener("focusout", (event) => event.target.matches("[data-prompt]") && close());
 document.addEventListener("submit", close);
-suggest(document.querySelector("[data-prompt]"));
+suggest(prompt());

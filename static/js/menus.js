@@ -1,10 +1,10 @@
-// Menus are details elements: one is open at a time, and Escape or a click elsewhere closes it.
+// Menus are details elements: one is open at a time, and Escape or what is done elsewhere closes it.
 // Escape also leaves a form that stands in the place of what it changes.
 // Selects and radios marked data-submit send their form when they change.
 const openMenus = () => [...document.querySelectorAll("[data-menu][open]")];
 
-document.addEventListener("click", (event) => {
-  const inside = event.target.closest("[data-menu]");
+for (const type of ["click", "focusin"]) document.addEventListener(type, ({ target }) => {
+  const inside = target.closest("[data-menu]");
   openMenus().filter((menu) => menu !== inside).forEach((menu) => (menu.open = false));
 });
 

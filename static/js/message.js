@@ -5,7 +5,7 @@ export function writeAtCursor(text) {
   const field = document.querySelector("[data-prompt]");
   const before = field.value.slice(0, field.selectionStart);
   field.setRangeText(`${/(^|\s)$/.test(before) ? "" : " "}${text}`, field.selectionStart, field.selectionEnd, "end");
-  field.dispatchEvent(new Event("input", { bubbles: true }));
+  htmx.trigger(field, "input");
 }
 
 /** Write it, and let its person go on there. */

@@ -1,4 +1,7 @@
-// A text of which something has not come: all of it is asked for.
+// What has not come is asked for: all of a text, or the window of the conversation.
+import { fetchFragment } from "./fragment.js";
+import { later, showEnd } from "./window.js";
+
 const REFETCH_MS = 500;
 const asked = new Map();
 
@@ -7,11 +10,19 @@ export async function ask({ id }, ready) {
   if (Date.now() - (asked.get(id) ?? 0) < REFETCH_MS) return;
   asked.set(id, Date.now());
   const url = document.querySelector("main").dataset.window.replace(/window$/, `part/${id.slice("prt-".length)}`);
-  const response = await fetch(url, { headers: { "HX-Request": "true" } });
-  if (!response.ok) return;
-  const text = await response.text();
+  const page = await fetchFragment(url);
   const part = document.getElementById(id);
-  if (!part) return;
+  if (!page?.ok || !part) return;
   ready();
-  htmx.swap({ target: part, text, swap: "outerMorph", sourceElement: document.body });
+  htmx.swap({ target: part, text: page.text, swap: "outerMorph", sourceElement: document.body });
+}
+
+/** Who reads what is long past stays there, unless it is the newest that is asked for. */
+export async function askAll(page, applyAll, isAsked = !later(), shows = false) {
+  const response = await fetch(document.querySelector("main").dataset.window);
+  if (!response.ok) return location.reload();
+  const frame = await response.json();
+  page.cursor = frame.q;
+  applyAll(isAsked ? frame.ops : frame.ops.filter(([selector]) => selector !== "#log"));
+  if (shows) showEnd();
 }

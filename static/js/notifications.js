@@ -11,8 +11,7 @@ const HERTZ = { asks: 880, ends: 660, fails: 330 };
 const CHIME_S = 0.4;
 let audio = null;
 
-/** The service worker shows them: phones know no other way. */
-export const ready = () => navigator.serviceWorker.register("/sw.js").then(() => navigator.serviceWorker.ready);
+export const ready = () => navigator.serviceWorker.register(`${document.body.dataset.base}/sw.js`).then(() => navigator.serviceWorker.ready);
 
 function stateOf(row) {
   return /state-(\w+)/.exec(row.querySelector(".state").className)?.[1] ?? "";

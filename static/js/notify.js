@@ -30,9 +30,9 @@ export function refreshBadge() {
   document.querySelectorAll("[data-inbox]").forEach((badge) => ([badge.hidden, badge.textContent] = [!count, count]));
   mark = count ? `(${count}) ` : "";
   document.title = mark + (plain ? `${plain} · ${title.split(" · ").pop()}` : title);
-  const wanted = count ? icon.dataset.asks : plainIcon;
   // Browsers fetch it anew with every change.
-  if (icon && icon.getAttribute("href") !== wanted) icon.href = wanted;
+  const wanted = count ? icon?.dataset.asks : plainIcon;
+  if (icon?.getAttribute("href") !== wanted) icon.href = wanted;
 }
 
 if (rail) {
@@ -42,10 +42,12 @@ if (rail) {
 
 // Errors stay until they are dismissed or what failed succeeds; the rest leaves on its own.
 const toasts = document.getElementById("toasts");
-const expire = (node) => node.dataset?.kind !== "bad" && setTimeout(() => node.remove(), TOAST_MS);
+const expire = (node) => node.dataset?.kind !== "bad" && setTimeout(() => (node.matches?.(":focus-within") ? expire(node) : node.remove()), TOAST_MS);
 [...toasts.children].forEach(expire);
 new MutationObserver((changes) => changes.forEach((change) => change.addedNodes.forEach(expire))).observe(toasts, { childList: true });
 document.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest("[data-toast]").remove());
+// On a phone they lie over the page: the next tap takes them away.
+document.addEventListener("pointerdown", ({ pointerType, target }) => pointerType === "touch" && !target.closest("[data-toast]") && [...toasts.children].forEach((one) => one.dataset.kind === "bad" || one.remove()));
 
 // A page that stands for an error must not be swapped into a fragment's place. A form with its
 // errors (422) and a toast (retargeted by the server) may.

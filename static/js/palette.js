@@ -61,7 +61,6 @@ async function ask() {
   else if (input.value.length > 1 && !/^[>@#]/.test(input.value)) askFiles(turn);
 }
 
-/** Names of files come after the rest: they are looked for where the files are. */
 async function askFiles(turn) {
   const page = await fetchFragment(address({ files: 1 }));
   const found = page?.ok && page.body.querySelector("[data-found-section]");

@@ -1,5 +1,6 @@
 // The side panel: its tabs, its width, and what a person's account keeps of both.
-import { save as keep } from "./taste.js";
+import { enter } from "./focus.js";
+import { drag, save as keep } from "./taste.js";
 import { back, push, replace } from "./trail.js";
 import { load } from "./view.js";
 
@@ -41,13 +42,29 @@ async function fill(name) {
 
 const DETAILS = ["file", "folder", "filter", "source", "turn", "from", "full"];
 
-/** The address says what is open, so that a reload and a link show the same. */
 function addressOf(name) {
   const url = new URL(location.href);
   for (const detail of DETAILS) if (detail !== "full" || name !== "changes") url.searchParams.delete(detail);
   if (name) url.searchParams.set("panel", name);
   else url.searchParams.delete("panel");
   return url;
+}
+
+let before = null;
+async function enterView(view, filled) {
+  const { activeElement } = document;
+  if (!document.getElementById("panel").contains(activeElement)) before = activeElement;
+  const tab = workspace.querySelector(".panel-head [aria-current]");
+  tab.focus();
+  await filled;
+  if ([tab, document.body].includes(document.activeElement) && !overlay.matches) enter(view);
+}
+
+function leaveView() {
+  const { activeElement, body } = document;
+  if (activeElement !== body && activeElement.checkVisibility()) return;
+  const isThere = !overlay.matches && before?.checkVisibility() && before !== body;
+  (isThere ? before : workspace.querySelector(overlay.matches ? "[data-panel-opener]" : "[data-log]")).focus({ preventScroll: true });
 }
 
 /** Show a view, or none. `focus`: somebody has asked for it. */
@@ -59,8 +76,9 @@ function display(name, { focus = false } = {}) {
   if (name !== "changes") delete workspace.dataset.full;
   mark();
   save({ shown: name });
-  const filled = open ? fill(name).then(() => focus && viewOf(name).querySelector("[data-diffs]")?.focus({ preventScroll: true })) : null;
-  if (focus && overlay.matches) workspace.querySelector(open ? ".panel-head [aria-current]" : "[data-panel-opener]")?.focus();
+  const filled = open ? fill(name) : null;
+  if (focus && open) enterView(viewOf(name), filled);
+  else if (focus) leaveView();
   return filled;
 }
 
@@ -88,12 +106,11 @@ export async function toggleFull() {
     url.searchParams.delete("full");
     replace(url);
   }
-  viewOf("changes").querySelector("[data-diffs]")?.focus({ preventScroll: true });
+  enter(viewOf("changes"));
 }
 
 const named = (address) => ["source", "turn", "from"].map((name) => new URL(address, location.href).searchParams.get(name)).join();
 
-/** Whether a view has another file or other changes in it than the address says. */
 function isOther(name) {
   const view = viewOf(name);
   if (name === "files") return (view.querySelector("[data-files-view] .file-path")?.title ?? "") !== (new URL(location.href).searchParams.get("file") ?? "");
@@ -126,13 +143,12 @@ export function press(name, link) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !event.defaultPrevented && "full" in workspace.dataset && !document.querySelector("dialog[open], [data-menu][open]")) {
-    event.preventDefault();
-    return toggleFull();
-  }
-  if (event.key !== "Escape" || event.defaultPrevented || !isOpen() || !overlay.matches || document.querySelector("[data-menu][open]")) return;
+  if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open], [data-menu][open]")) return;
+  const isFull = "full" in workspace.dataset;
+  if (!isFull && !(isOpen() && overlay.matches)) return;
   event.preventDefault();
-  show("", { focus: true });
+  if (isFull) toggleFull();
+  else show("", { focus: true });
 });
 
 // What was used is told by the meter; the tab follows it, but for estimates, which come by themselves.
@@ -180,28 +196,22 @@ new MutationObserver(async ([{ target }]) => {
 
 function widen(percent) {
   const width = Math.min(70, Math.max(30, Math.round(percent / 5) * 5));
-  workspace.dataset.width = width;
-  edge.ariaValueNow = width;
-  return width;
+  return (workspace.dataset.width = edge.ariaValueNow = width);
 }
 const width = () => Number(workspace.dataset.width ?? DEFAULT_WIDTH);
 
 edge.addEventListener("pointerdown", (event) => {
-  event.preventDefault();
-  edge.setPointerCapture(event.pointerId);
   const { left, right, width: whole } = workspace.getBoundingClientRect();
   const from = width();
   let moved = false;
-  edge.onpointermove = (move) => {
-    moved ||= Math.abs(move.clientX - event.clientX) > 4;
-    if (moved) widen(((isRtl ? move.clientX - left : right - move.clientX) / whole) * 100);
-  };
-  edge.onpointerup = edge.onpointercancel = () => {
-    edge.onpointermove = edge.onpointerup = edge.onpointercancel = null;
+  drag(event, ({ clientX }) => {
+    moved ||= Math.abs(clientX - event.clientX) > 4;
+    if (moved) widen(((isRtl ? clientX - left : right - clientX) / whole) * 100);
+  }, () => {
     // A click without a drag goes from one width to the other.
     if (!moved) widen(from >= WIDE_WIDTH ? DEFAULT_WIDTH : WIDE_WIDTH);
     if (width() !== from) save({ width: width() });
-  };
+  });
 });
 edge.addEventListener("keydown", (event) => {
   const step = { ArrowLeft: 5, ArrowRight: -5 }[event.key];

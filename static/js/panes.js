@@ -41,4 +41,5 @@ if (workspace && workspace.dataset.panel !== "closed") import("./panel.js");
 for (const id of ["changes", "files", "terminal", "preview", "context"])
   bind({ id, when: () => tab(id), run: () => press(id) });
 bind({ id: "review", when: () => tab("changes"), run: toggleFull });
+bind({ id: "panes", fields: ":not(.xterm *)", run: async () => (await import("./focus.js")).cycle() });
 bind({ id: "rail", when: () => app?.querySelector("[data-rail]"), run: toggleRail });

@@ -1,5 +1,6 @@
 // The lists of models, agents and amounts of thinking: over the page, gone through by the keys.
 // What is chosen stands in a select of the form, which is all there is without scripts.
+import { save } from "./taste.js";
 import { load } from "./view.js";
 
 const dialog = document.querySelector("[data-picker]");
@@ -7,6 +8,10 @@ const list = dialog.querySelector("[data-picker-list]");
 const filter = dialog.querySelector("[data-picker-filter]");
 const form = () => document.querySelector("[data-composer]");
 const selectOf = (kind) => form().elements.namedItem(kind);
+function of() {
+  const { session } = document.querySelector("main").dataset;
+  return session ? { session } : { project: selectOf("project").value };
+}
 const takes = () => [...list.querySelectorAll("[data-choice]:enabled")].filter((item) => item.checkVisibility());
 let kind = "";
 let isAlso = false;
@@ -42,7 +47,6 @@ function mark(item) {
   item.scrollIntoView({ block: "nearest" });
 }
 
-/** Say what the prompt is run with as well: each takes itself away again. */
 function tellAlso(value, isOn) {
   const select = selectOf("also");
   const option = [...select.options].find((one) => one.value === value);
@@ -66,13 +70,7 @@ export function open(name) {
   [kind, isAlso] = [name.replace("also ", ""), name.startsWith("also ")];
   const select = selectOf(kind);
   const url = new URL(form().dataset.choices, location);
-  const { session } = document.querySelector("main").dataset;
-  url.search = new URLSearchParams({
-    kind,
-    chosen: select.value,
-    model: selectOf("model").value,
-    ...(session ? { session } : { project: selectOf("project").value }),
-  });
+  url.search = new URLSearchParams({ kind, chosen: select.value, model: selectOf("model").value, ...of() });
   dialog.querySelector("[data-picker-title]").textContent = select.ariaLabel ?? "";
   filter.value = "";
   list.replaceChildren();
@@ -92,7 +90,6 @@ function write(select, value) {
   select.closest(".pick").querySelector("[data-pick-label]").textContent = select.selectedOptions[0]?.label ?? "";
 }
 
-/** Only what a model has can be chosen beside it: [[value, label]]. */
 function offerVariants(variants) {
   const select = selectOf("variant");
   const before = select.value;
@@ -123,7 +120,8 @@ function take(item) {
     offerVariants(JSON.parse(variants));
     document.querySelector("[data-of-model]")?.remove();
   }
-  select.dispatchEvent(new Event("change", { bubbles: true }));
+  save(form().dataset.save, { ...of(), [kind]: choice });
+  htmx.trigger(select, "change");
   dialog.close();
   document.querySelector("[data-prompt]").focus();
 }

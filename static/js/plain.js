@@ -1,6 +1,5 @@
 // The same frames over plain HTTP. An answer ends after half a minute; the next one goes on there.
 
-/** Read frames until the answer ends. Returns: why, as websockets close with; 0 without a reason. */
 async function read(address, take, signal) {
   const response = await fetch(address, { headers: { Accept: "text/event-stream" }, signal });
   if (response.status === 401) return 4401;

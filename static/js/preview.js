@@ -1,7 +1,8 @@
 // The preview pane: apps that run in the person's terminals, one of them in a frame. The app is not
 // trusted: what its page says is text that a person reads before it is sent.
-import { headers } from "./line.js";
+import { fetchFragment } from "./fragment.js";
 import { insertIntoMessage } from "./message.js";
+import { headers } from "./taste.js";
 import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
@@ -32,11 +33,10 @@ function mark() {
 }
 const keyOf = ({ dataset: { terminal, port } }) => `${terminal} ${port}`;
 
-async function fetchText(url, options = {}) {
-  const response = await fetch(url, { ...options, headers: { ...headers(), "HX-Request": "true" } });
-  const said = await response.text();
-  if (!response.ok || response.redirected) throw new Error(new DOMParser().parseFromString(said, "text/html").body.textContent.trim());
-  return said;
+async function fetchText(url, options) {
+  const page = await fetchFragment(url, { ...options, headers: headers() });
+  if (!page?.ok) throw new Error(page?.body.textContent.trim());
+  return page.text;
 }
 
 let drawn = "";
@@ -87,19 +87,17 @@ function go(path) {
 
 const ask = (kind) => frame().contentWindow.postMessage({ preview: 1, kind }, app().dataset.origin);
 
-function setAwaited(kind, words) {
+function setAwaited(kind = "", words = "") {
   awaits = kind;
   button("pick").ariaPressed = String(kind === "picked");
   say(words);
 }
 
-/** Text of the app, on lines of its own in the message. */
 function write(lines) {
   const isFirst = !document.querySelector("[data-prompt]").value;
   insertIntoMessage(`${isFirst ? "" : "\n"}${lines}\n`);
 }
 
-/** A block that what is in it cannot end. */
 function fenced(body, language = "") {
   const longest = Math.max(2, ...[...body.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
@@ -125,14 +123,14 @@ const takes = {
       ...(width >= 0 ? [`- ${_("Size: {width} × {height}", { width: Math.round(width), height: Math.round(height) })}`] : []),
       ...(line(words) ? [`- ${_("Text: {text}", { text: `\`${line(words)}\`` })}`] : []),
     ];
-    setAwaited("", "");
+    setAwaited();
     write(`${lines.join("\n")}\n${fenced(text(html, 4200), "html")}`);
   },
   unpicked() {
-    setAwaited("", "");
+    setAwaited();
   },
   async picture({ blob }) {
-    setAwaited("", "");
+    setAwaited();
     if (!(blob instanceof Blob) || blob.type !== "image/png" || blob.size > MAX_PICTURE_BYTES) return say(_("The app could not be captured."));
     const stamp = new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-");
     (await import("./attach.js")).attach([new File([blob], `preview-${stamp}.png`, { type: "image/png" })]);
@@ -165,7 +163,7 @@ const acts = {
   pick() {
     if (awaits === "picked") {
       ask("unpick");
-      return setAwaited("", "");
+      return setAwaited();
     }
     setAwaited("picked", _("Click an element of the app. Esc stops."));
     ask("pick");

@@ -1,8 +1,18 @@
-// A conversation that has grown long in the page.
+// A conversation that has grown long in the page: it is cut at the end that nobody looks at.
 import { _ } from "./words.js";
 
+const log = document.querySelector("[data-log]");
+const inner = document.getElementById("log");
+let kept = Infinity;
+
+/** Keep so many turns. Returns: what cuts the others. */
+export function keep(most) {
+  kept = most;
+  return cut;
+}
+
 /** Cut the turns at one end, and offer them again there. What is in view stays where it is. */
-export function cut(log, inner, kept, isAtEnd) {
+function cut(isAtEnd) {
   const turns = [...inner.querySelectorAll("[data-turn]")];
   const extra = isAtEnd ? turns.slice(0, -kept) : turns.slice(kept);
   if (!extra.length) return;
@@ -10,12 +20,12 @@ export function cut(log, inner, kept, isAtEnd) {
   const start = extra[0].dataset.seq;
   extra.forEach((turn) => turn.remove());
   if (isAtEnd) {
-    offer(inner, "earlier", `before=${inner.querySelector("[data-turn]").dataset.seq}`, _("Earlier turns"));
+    offer("earlier", `before=${inner.querySelector("[data-turn]").dataset.seq}`, _("Earlier turns"));
     log.scrollTop = log.scrollHeight - fromEnd;
-  } else offer(inner, "later", `start=${start}`, _("Later turns"));
+  } else offer("later", `start=${start}`, _("Later turns"));
 }
 
-function offer(inner, id, query, text) {
+function offer(id, query, text) {
   document.getElementById(id)?.remove();
   const link = document.createElement("a");
   const href = document.querySelector("main").dataset.window.replace(/window$/, `turns?${query}`);
@@ -25,3 +35,19 @@ function offer(inner, id, query, text) {
   inner[id === "later" ? "append" : "prepend"](link);
   htmx.process(link);
 }
+
+document.addEventListener("htmx:before:swap", (event) => {
+  if (event.detail.ctx.sourceElement?.id !== "earlier") return;
+  const fromEnd = log.scrollHeight - log.scrollTop;
+  requestAnimationFrame(() => {
+    log.scrollTop = log.scrollHeight - fromEnd;
+    cut(false);
+  });
+});
+document.addEventListener("htmx:after:swap", (event) => {
+  if (event.detail.ctx.sourceElement?.id !== "later") return;
+  // What came while they were on their way had no place in the page.
+  if (!inner.querySelector(":scope > #later")) htmx.trigger(log, "newest");
+  cut(true);
+});
+log.dataset.ready = "";

@@ -1,5 +1,5 @@
 // The list of sessions: going through it, open or closed, and how wide.
-import { save } from "./taste.js";
+import { drag, save } from "./taste.js";
 
 const [MIN, MAX, STEP, DEFAULT] = [200, 400, 20, 260];
 const app = document.querySelector("[data-app]");
@@ -46,14 +46,8 @@ function tellWidth() {
 if (edge) tellWidth();
 
 edge?.addEventListener("pointerdown", (event) => {
-  event.preventDefault();
-  edge.setPointerCapture(event.pointerId);
   const [from, { left, right }] = [width(), app.getBoundingClientRect()];
-  edge.onpointermove = ({ clientX }) => widen(isMirrored() ? right - clientX : clientX - left);
-  edge.onpointerup = edge.onpointercancel = () => {
-    edge.onpointermove = edge.onpointerup = edge.onpointercancel = null;
-    if (width() !== from) keep({ width: width() });
-  };
+  drag(event, ({ clientX }) => widen(isMirrored() ? right - clientX : clientX - left), () => width() !== from && keep({ width: width() }));
 });
 edge?.addEventListener("dblclick", () => {
   widen(DEFAULT);

@@ -12,7 +12,6 @@ const turns = () => [...log.querySelectorAll("[data-turn]")];
 const top = () => log.getBoundingClientRect().top;
 let read = null;
 
-/** The turn that reaches over the upper edge of what is in view, else the first. */
 function current() {
   const all = turns();
   const edge = top() + EDGE_PX;
@@ -34,7 +33,6 @@ function showPrompt() {
 log.addEventListener("scroll", showPrompt, { passive: true });
 head.addEventListener("click", () => goTo(read));
 
-/** To the turn before (-1) or after (1); within a long one first to its beginning. */
 function step(by) {
   const all = turns();
   const here = all.indexOf(current());
@@ -50,7 +48,7 @@ const heightInView = (node) => {
 };
 
 /** Open all rows of the turn that is read; when all are open, fold them. */
-export function fold() {
+function fold() {
   const focused = document.activeElement?.closest("[data-turn]");
   const turn = focused ?? turns().sort((one, other) => heightInView(other) - heightInView(one))[0];
   const rows = [...(turn?.querySelectorAll("[data-fold]") ?? [])];
@@ -91,6 +89,7 @@ const last = (selector) => [...log.querySelectorAll(`.turn-acts ${selector}`)].a
 const canRollBack = () => Boolean(last("[data-row-menu]")) && document.body.dataset.role !== "viewer";
 bind({ id: "undo", when: canRollBack, run: async () => (await import("./row_menu.js")).open(last("[data-row-menu]"), "turn-roll-back") });
 bind({ id: "copy-answer", when: () => Boolean(last("[data-copy-from]")), run: () => last("[data-copy-from]").click() });
+bind({ id: "fold", run: fold });
 bind({ id: "previous-turn", run: () => step(-1) });
 bind({ id: "next-turn", run: () => step(1) });
 // The history is longer than the page: the browser's own search would not find all. It comes with the second press.

@@ -11,7 +11,7 @@ export function recall(field, step) {
   if (place + step < -1 || place + step >= texts.length) return;
   place += step;
   field.value = texts[place] ?? "";
-  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  htmx.trigger(field, "input");
   field.setSelectionRange(field.value.length, field.value.length);
 }
 

@@ -6,21 +6,17 @@ import { announce } from "./notify.js";
 const OWN = new Set(["Tab", "Shift+Tab", "Enter"]);
 let begun = null;
 
-document.addEventListener(
-  "keydown",
-  (event) => {
-    const field = event.target;
-    if (!field.matches("[data-record]") || event.isComposing) return;
-    const pressed = stroke(event);
-    event.stopImmediatePropagation();
-    if (OWN.has(pressed)) return;
-    event.preventDefault();
-    if (!pressed) return;
-    take(field, pressed);
-    field.toggleAttribute("data-changed", field.value !== field.defaultValue);
-  },
-  true,
-);
+document.addEventListener("keydown", (event) => {
+  const field = event.target;
+  if (!field.matches("[data-record]") || event.isComposing) return;
+  const pressed = stroke(event);
+  event.stopImmediatePropagation();
+  if (OWN.has(pressed)) return;
+  event.preventDefault();
+  if (!pressed) return;
+  take(field, pressed);
+  field.toggleAttribute("data-changed", field.value !== field.defaultValue);
+}, true);
 
 function take(field, pressed) {
   if (pressed === "Escape") field.value = field.defaultValue;

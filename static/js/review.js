@@ -24,19 +24,15 @@ async function draw(body) {
   const isWritten = [...body.querySelectorAll("textarea")].some((field) => field.value !== field.defaultValue);
   if (body.shown === keyOf(body) || isWritten) return;
   body.shown = keyOf(body);
-  const focused = body.contains(document.activeElement) ? document.activeElement : null;
-  const line = focused ? linesIn(body).indexOf(focused) : -1;
+  const line = linesIn(body).indexOf(document.activeElement);
   await load(body, `${body.dataset.diff}${narrow ? "&narrow=1" : ""}`);
-  if (!focused || document.activeElement !== document.body) return;
   // Whoever works from the keyboard goes on where they were.
-  const same = linesIn(body)[line] ?? document.getElementById(focused.id || "-") ?? body.closest("[data-file-card]").querySelector("summary.file-head");
-  same.tabIndex = Math.min(same.tabIndex, 0);
-  same.focus({ preventScroll: true });
+  const same = linesIn(body)[line];
+  if (same && document.activeElement === document.body) focusRow(same, null);
 }
 
 const linesIn = (part) => [...part.querySelectorAll("[data-line]")];
 
-/** Look after what has come: the address, and diffs that are to be drawn once they are in view. */
 function settle() {
   const { address } = pane()?.dataset ?? {};
   if (!address) return;
@@ -115,7 +111,9 @@ view.addEventListener("input", ({ target }) => {
   typed = setTimeout(() => target.form.requestSubmit(), FILTER_MS);
 });
 
-const isHere = () => Boolean(pane()?.checkVisibility()) && view.contains(document.activeElement);
+// In the full window nothing else is there that keys could be for.
+const isFull = () => "full" in workspace.dataset;
+const isHere = () => Boolean(pane()?.checkVisibility()) && (isFull() || view.contains(document.activeElement));
 const top = () => area().getBoundingClientRect().top;
 const cards = () => [...view.querySelectorAll("[data-file-card]")];
 
@@ -140,7 +138,7 @@ const isChange = (row) => row?.matches("[data-line]") && row.querySelector(".dif
 function stepHunk(step) {
   const head = 40;
   const starts = [...view.querySelectorAll("[data-line]")].filter((row) => isChange(row) && !isChange(row.previousElementSibling));
-  const from = document.activeElement.closest("[data-line], [data-file-card]");
+  const from = document.activeElement.closest("tr, [data-file-card]");
   const middle = from?.getBoundingClientRect().top ?? top() + head;
   const beyond = (row) => (row.getBoundingClientRect().top - middle) * step > 1;
   const row = step > 0 ? starts.find(beyond) : starts.findLast(beyond);
@@ -150,17 +148,18 @@ function stepHunk(step) {
 
 function focusRow(row, block = "nearest") {
   row.tabIndex = -1;
-  row.scrollIntoView({ block });
+  if (block) row.scrollIntoView({ block });
   row.focus({ preventScroll: true });
 }
 
-/** The arrow keys go from line to line once one of them has the focus. */
 view.addEventListener("keydown", (event) => {
-  const row = event.target.closest("[data-line]");
-  if (!row || event.target !== row || !["ArrowDown", "ArrowUp"].includes(event.key)) return;
-  const rows = linesOf(row);
-  const next = rows[rows.indexOf(row) + (event.key === "ArrowDown" ? 1 : -1)];
+  const row = event.target;
+  const step = { ArrowDown: 1, ArrowUp: -1, Enter: 0 }[event.key];
+  if (!row.matches("[data-line]") || step === undefined) return;
   event.preventDefault();
+  if (!step) return mayComment() && comment();
+  const rows = linesOf(row);
+  const next = rows[rows.indexOf(row) + step];
   if (!next) return;
   if (!event.shiftKey) anchor = next;
   pick(event.shiftKey ? between(anchor ?? row, next) : []);
@@ -177,12 +176,13 @@ view.addEventListener("htmx:after:request", ({ target, detail }) => {
   target.closest(".file-revert")?.removeAttribute("open");
   if (!target.closest("[data-review-form]")) return;
   if (!response || response.status >= 400) return refresh();
-  target.closest("[data-comment-form]")?.closest("tr").remove();
+  const row = target.closest("[data-comment-row]");
+  if (row) focusRow(row.previousElementSibling);
+  row?.remove();
   target.querySelectorAll("textarea").forEach((field) => (field.defaultValue = field.value));
   refresh();
 });
 
-/** The number of a row's line on each side; a side that it is not on is missing. */
 function numbersOf(row) {
   const [old, next] = row.querySelectorAll(".diff-number");
   return { old: Number(old.textContent), new: Number(next.textContent) };
@@ -193,7 +193,6 @@ function pick(rows) {
   rows.forEach((row) => (row.dataset.picked = ""));
 }
 
-/** Open the form for a comment on these rows, below the last of them. */
 async function writeAbout(rows, side) {
   (await import("./review_comment.js")).open(rows, side, { numbersOf, pick, view });
 }
@@ -209,36 +208,33 @@ function between(one, other) {
 
 const mayComment = () => document.body.dataset.role !== "viewer";
 
-view.addEventListener("pointerover", (event) => {
-  const cell = event.target.closest("[data-line] > .diff-number");
-  if (!cell || !mayComment()) return;
-  cell.title ||= view.querySelector("[data-comment-template]").content.querySelector("form").dataset.title;
-});
-
 let anchor = null;
 view.addEventListener("click", (event) => {
-  const cell = event.target.closest(".diff-number");
+  // A finger taps the whole line, and then another one to go on to there.
+  const isTap = event.pointerType === "touch" && !event.target.closest("a, button");
+  const cell = event.target.closest(isTap ? "[data-line] > td" : ".diff-number");
   const row = cell?.closest("[data-line]");
   const isEmpty = !cell?.textContent && row?.closest(".diff-split");
   if (!row || isEmpty || !mayComment()) return;
-  const goesOn = event.shiftKey && anchor?.closest("table") === row.closest("table");
+  const goesOn = (event.shiftKey || (isTap && view.querySelector("[data-comment-row]"))) && anchor?.closest("table") === row.closest("table");
   if (!goesOn) anchor = row;
-  const isOld = !numbersOf(row).new || (cell === row.querySelector(".diff-number") && row.closest(".diff-split"));
+  const isOld = !numbersOf(row).new || (cell.cellIndex < 3 && row.closest(".diff-split"));
   writeAbout(between(anchor, row), isOld ? "old" : "new");
 });
 
-const inPane = { scoped: true, when: isHere };
-bind({ id: "next-file", ...inPane, run: () => stepFile(1) });
-bind({ id: "previous-file", ...inPane, run: () => stepFile(-1) });
-bind({ id: "next-change", ...inPane, run: () => stepHunk(1) });
-bind({ id: "previous-change", ...inPane, run: () => stepHunk(-1) });
 const change = (name) => view.querySelector(`.changes-look [name="${name}"]:not(.segment[aria-pressed="true"])`)?.click();
-bind({ id: "columns", ...inPane, run: () => change("split") });
-bind({ id: "wrap", ...inPane, run: () => change("wrap") });
-bind({ id: "tree", ...inPane, run: () => change("tree") });
-bind({ id: "fold-files", ...inPane, run: foldFiles });
-bind({ id: "viewed", ...inPane, run: () => currentCard()?.querySelector("[data-viewed]").click() });
-/** The head of the hunk that the focus is in. */
+const keys = {
+  "next-file": () => stepFile(1),
+  "previous-file": () => stepFile(-1),
+  "next-change": () => stepHunk(1),
+  "previous-change": () => stepHunk(-1),
+  columns: () => change("split"),
+  wrap: () => change("wrap"),
+  tree: () => change("tree"),
+  "fold-files": foldFiles,
+  viewed: () => currentCard()?.querySelector("[data-viewed]").click(),
+};
+for (const [id, run] of Object.entries(keys)) bind({ id, scoped: true, when: isHere, run });
 function currentHunk() {
   const rows = [...(document.activeElement.closest("table")?.querySelectorAll("[data-hunk], [data-line]") ?? [])];
   const at = rows.indexOf(document.activeElement.closest("[data-hunk], [data-line]"));
@@ -255,18 +251,20 @@ view.addEventListener("click", ({ target }) => {
   writeAbout(between(changed[0], changed.at(-1)), changed.some((row) => numbersOf(row).new) ? "new" : "old");
 });
 
-const inHunk = { scoped: true, when: () => isHere() && mayComment() && Boolean(currentHunk()) };
-bind({ id: "stage-change", ...inHunk, run: () => currentHunk().querySelector("[data-hunk-stage]")?.click() });
-bind({ id: "revert-change", ...inHunk, run: () => currentHunk().querySelector("[data-hunk-revert]")?.click() });
-bind({
-  id: "comment",
+function comment() {
+  const row = document.activeElement;
+  if (!row.matches("[data-line]")) return currentHunk()?.querySelector("[data-hunk-comment]").click();
+  const picked = [...view.querySelectorAll("[data-picked]")];
+  writeAbout(picked.length ? picked : [row], sideOf(row));
+}
+
+const onHunk = (selector, run = () => currentHunk()?.querySelector(selector)?.click()) => ({
   scoped: true,
-  when: () => isHere() && document.activeElement.matches("[data-line]") && mayComment(),
-  run() {
-    const picked = [...view.querySelectorAll("[data-picked]")];
-    const row = document.activeElement;
-    writeAbout(picked.length ? picked : [row], sideOf(row));
-  },
+  when: () => isHere() && mayComment() && Boolean((isFull() ? view : currentHunk())?.querySelector(selector)),
+  run,
 });
+bind({ id: "stage-change", ...onHunk("[data-hunk-stage]") });
+bind({ id: "revert-change", ...onHunk("[data-hunk-revert]") });
+bind({ id: "comment", ...onHunk("[data-hunk-comment]", comment) });
 
 settle();

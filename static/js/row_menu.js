@@ -26,7 +26,6 @@ function place(link) {
   dialog.style.top = `${below ? row.bottom : Math.max(GAP, row.top - height)}px`;
 }
 
-/** What unfolds may be higher than the room below: then it moves up by what is missing. */
 function fit() {
   const { top, bottom } = dialog.getBoundingClientRect();
   if (isWide.matches) dialog.style.top = `${Math.max(GAP, top - Math.max(0, bottom + GAP - innerHeight))}px`;
@@ -55,12 +54,11 @@ dialog.addEventListener("submit", ({ target }) => {
   said = target.matches("[data-roll-back]") ? document.getElementById(target.dataset.rollBack)?.textContent.trim() : "";
 }, true);
 
-/** What was rolled back can be said otherwise: an empty message field has it again. Returns: the field. */
 function giveBack(text) {
   const field = document.querySelector("[data-prompt]");
   if (!text || !field || field.value || field.disabled) return null;
-  field.value = text;
-  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  field.value = sessionStorage.given = text;
+  htmx.trigger(field, "input");
   return field;
 }
 dialog.addEventListener("close", () => {

@@ -1,12 +1,13 @@
 // The terminal pane: tabs, one screen and one socket for each terminal that was looked at.
-import { connectLine, headers } from "./line.js";
+import { connectLine, ptyAddress } from "./line.js";
+import { make } from "./make.js";
 import { insertIntoMessage } from "./message.js";
 import { load } from "./view.js";
+import { headers } from "./taste.js";
 import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
 const RESIZE_MS = 150;
-const READER_KEY = "terminal-reader";
 const pane = document.querySelector("[data-terminal]");
 const screens = pane.querySelector("[data-terminal-screens]");
 const list = pane.querySelector("[data-terminal-list]");
@@ -17,7 +18,7 @@ let library = null;
 
 const tabs = () => [...list.querySelectorAll("[data-terminal-id]")];
 const tabOf = (id) => tabs().find((tab) => tab.dataset.terminalId === id);
-const reads = () => localStorage.getItem(READER_KEY) === "on";
+const reads = () => localStorage.getItem("terminal-reader") === "on";
 
 async function call(method, path, body) {
   const given = body && { body: JSON.stringify(body) };
@@ -28,7 +29,7 @@ async function call(method, path, body) {
 }
 
 async function bringLibrary() {
-  const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: pane.dataset.sheet });
+  const sheet = make("link", { rel: "stylesheet", href: pane.dataset.sheet });
   const styled = new Promise((done) => (sheet.onload = sheet.onerror = done));
   document.head.append(sheet);
   const [xterm, fit] = await Promise.all([import(pane.dataset.xterm), import(pane.dataset.fit), styled, document.fonts.load("13px 'JetBrains Mono'")]);
@@ -39,11 +40,6 @@ function say(text, ...nodes) {
   state.replaceChildren(text, ...nodes);
 }
 
-function button(text, onclick) {
-  return Object.assign(document.createElement("button"), { className: "button", type: "button", textContent: text, onclick });
-}
-
-/** The page's own colours: those of its style sheet, asked of elements that have them. */
 function theme() {
   const probe = document.createElement("span");
   screens.append(probe);
@@ -60,10 +56,8 @@ function theme() {
 
 function addScreen(tab) {
   const { terminalId: id, owner, ended, rows, columns } = tab.dataset;
-  const host = document.createElement("div");
-  host.className = "terminal-screen";
-  host.ariaLabel = owner ? _("Terminal of {owner}. Press Ctrl F6 to leave it.", { owner }) : _("Terminal. Press Ctrl F6 to leave it.");
-  host.role = "group";
+  const ariaLabel = owner ? _("Terminal of {owner}. Press Ctrl F6 to leave it.", { owner }) : _("Terminal. Press Ctrl F6 to leave it.");
+  const host = make("div", { className: "terminal-screen", role: "group", ariaLabel });
   screens.append(host);
   const term = new library.Terminal({
     cols: Number(columns),
@@ -91,7 +85,7 @@ function addScreen(tab) {
 function handleKey(event, screen) {
   // One that has ended takes no keys: Tab goes on to what restarts it.
   if (event.key === "Tab" && !screen.line) return false;
-  if (event.type !== "keydown" || !event.ctrlKey) return true;
+  if (event.type !== "keydown" || !(event.ctrlKey || event.metaKey)) return true;
   if (event.key === "F6") {
     event.preventDefault();
     tabOf(current)?.focus();
@@ -148,7 +142,7 @@ function show() {
   if (title && document.activeElement !== title) title.value = tab?.dataset.title ?? "";
   if (!screen) return say("");
   const again = list.querySelector("[data-terminal-open]") && !screen.line && tab && !tab.dataset.owner;
-  say(screen.note, ...(again ? [" ", button(_("Restart"), () => startAgain(screen.id))] : []));
+  say(screen.note, ...(again ? [" ", make("button", { className: "button", type: "button", onclick: () => startAgain(screen.id) }, _("Restart"))] : []));
 }
 
 async function choose(id, { focus = false } = {}) {
@@ -176,7 +170,7 @@ function resize() {
   clearTimeout(due);
   due = setTimeout(async () => {
     Object.assign(tab.dataset, { rows, columns: cols });
-    await call("PUT", `/pty/${screen.id}`, { size: { rows, cols } }).catch(() => {});
+    await call("PUT", ptyAddress(screen.id), { size: { rows, cols } }).catch(() => {});
   }, RESIZE_MS);
 }
 
@@ -193,7 +187,6 @@ function drop(id) {
   open.delete(id);
 }
 
-/** Do something with the server and draw the list anew; what goes wrong is said. */
 async function attempt(work) {
   try {
     await work();
@@ -213,7 +206,7 @@ async function openOne(title = "") {
 
 async function close(id) {
   clearTimeout(due);
-  await call("DELETE", `/pty/${id}`);
+  await call("DELETE", ptyAddress(id));
   drop(id);
   await refresh();
   if (current === id) current = "";
@@ -225,7 +218,7 @@ const startAgain = (id) =>
   attempt(async () => {
     const { title } = tabOf(id).dataset;
     await openOne(title);
-    await call("DELETE", `/pty/${id}`);
+    await call("DELETE", ptyAddress(id));
     drop(id);
   });
 
@@ -236,7 +229,7 @@ function quote() {
 }
 
 function setReader() {
-  localStorage.setItem(READER_KEY, reads() ? "off" : "on");
+  localStorage.setItem("terminal-reader", reads() ? "off" : "on");
   for (const { term } of open.values()) term.options.screenReaderMode = reads();
   show();
 }
@@ -247,16 +240,19 @@ const acts = {
   terminalClose: () => attempt(() => close(current)),
   terminalShare: () => attempt(async () => {
     const watchable = !tabOf(current).dataset.watchable;
-    await call("PUT", `/pty/${current}`, { watchable });
+    await call("PUT", ptyAddress(current), { watchable });
     toast(watchable ? _("Members can see this terminal now.") : _("Only you can see this terminal now."), "ok");
   }),
   terminalReader: setReader,
   terminalQuote: quote,
   terminalCopy: () => navigator.clipboard?.writeText(open.get(current)?.term.getSelection() ?? ""),
+  terminalKey: ({ dataset: { terminalKey: keyCode, ctrl } }) => open.get(current)?.term.textarea.dispatchEvent(new KeyboardEvent("keydown", { keyCode, ctrlKey: ctrl === "" })),
   terminalPaste: async () => open.get(current)?.term.paste((await navigator.clipboard?.readText()) ?? ""),
 };
 
-list.addEventListener("click", (event) => {
+// With the focus the keyboard on the screen stays.
+pane.addEventListener("mousedown", (event) => event.target.closest("[data-terminal-key]") && event.preventDefault());
+pane.addEventListener("click", (event) => {
   const item = event.target.closest("button");
   const act = item && Object.keys(acts).find((name) => name in item.dataset);
   if (!act) return;
@@ -269,7 +265,7 @@ list.addEventListener("submit", (event) => {
   const title = event.target.elements.title.value.trim();
   event.target.closest("[data-menu]").open = false;
   document.activeElement.blur();
-  if (title) attempt(() => call("PUT", `/pty/${current}`, { title }));
+  if (title) attempt(() => call("PUT", ptyAddress(current), { title }));
 });
 
 new ResizeObserver(resize).observe(screens);

@@ -1,4 +1,5 @@
 // Messages in the corner; notify.js takes them away again.
+import { make } from "./make.js";
 import { _ } from "./words.js";
 
 const toasts = document.getElementById("toasts");
@@ -6,19 +7,10 @@ const toasts = document.getElementById("toasts");
 /** Show a message in the corner. kind: "bad", "ok" or "". Returns: its element. */
 export function toast(text, kind = "") {
   [...toasts.children].find((old) => old.textContent.includes(text))?.remove();
-  const box = document.createElement("div");
-  box.className = "toast";
-  box.dataset.toast = "";
-  box.dataset.kind = kind;
-  const words = document.createElement("p");
-  words.className = "toast-text";
-  words.textContent = text;
-  const close = document.createElement("button");
-  close.className = "button button-quiet";
-  close.type = "button";
+  const close = make("button", { className: "button button-quiet", type: "button" }, _("Dismiss"));
   close.dataset.dismiss = "";
-  close.textContent = _("Dismiss");
-  box.append(words, close);
+  const box = make("div", { className: "toast" }, make("p", { className: "toast-text" }, text), close);
+  Object.assign(box.dataset, { toast: "", kind });
   toasts.append(box);
   return box;
 }

@@ -1,5 +1,5 @@
-// A message that could not reach the server waits in its field, and goes once when the server is
-// back. Its number goes with it, over a reload too, so the server takes it only once.
+// A message that could not reach the server waits in its field, and goes when the server is back. Its
+// number goes with it, over a reload too, so the server takes it only once.
 import { announce } from "./notify.js";
 
 const AGAIN_MS = 5000;
@@ -8,9 +8,11 @@ const number = () => form().querySelector("[data-ulid]");
 const key = () => `unsent:${form().dataset.draft}`;
 let timer = null;
 
+const note = () => form().querySelector("[data-unsent-note]");
+
 function mark(on) {
   form().toggleAttribute("data-unsent", on);
-  form().querySelector("[data-unsent-note]").hidden = !on;
+  note().hidden = !on;
 }
 
 function again() {
@@ -25,7 +27,7 @@ export function hold(delivery) {
   const isNew = !form().hasAttribute("data-unsent");
   localStorage.setItem(key(), JSON.stringify({ number: number().value, delivery }));
   mark(true);
-  if (isNew) announce(form().querySelector("[data-unsent-note]").textContent.trim());
+  if (isNew) announce(note().textContent.trim());
   clearTimeout(timer);
   timer = setTimeout(again, AGAIN_MS);
 }

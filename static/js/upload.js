@@ -25,9 +25,9 @@ export function upload(action, { method, headers, body, signal }) {
     // What has arrived is taken: from now on it can only be stopped like any message.
     request.upload.onload = () => canStop(false);
     request.onload = () => {
-      const lines = request.getAllResponseHeaders().trim().split("\r\n").map((line) => line.split(": "));
+      const headers = request.getAllResponseHeaders().trim().split("\r\n").map((line) => line.split(/: (.*)/, 2));
       const text = request.status === 204 ? null : request.responseText;
-      resolve(new Response(text, { status: request.status, headers: lines.map(([name, ...value]) => [name, value.join(": ")]) }));
+      resolve(new Response(text, { status: request.status, headers }));
     };
     request.onerror = () => reject(new TypeError(_("The server cannot be reached.")));
     request.onabort = () => reject(new DOMException("", "AbortError"));

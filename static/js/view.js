@@ -1,4 +1,5 @@
 // What the server answers, put into a place of the page. By itself: modules must not import in a ring.
+import { make } from "./make.js";
 import { _ } from "./words.js";
 
 /** Whether a view may get another content: where there is text that is not saved, its person is asked. */
@@ -32,11 +33,7 @@ export async function load(view, src) {
 
 function fail(view, src, reason) {
   view.ariaBusy = null;
-  const text = document.createElement("p");
-  text.className = "panel-wait";
-  text.role = "alert";
-  const button = document.createElement("button");
-  Object.assign(button, { className: "button", type: "button", textContent: _("Try again"), onclick: () => load(view, src) });
-  text.append(`${reason.slice(0, 300) || _("The server sent an unexpected response.")} `, button);
-  view.replaceChildren(text);
+  const said = reason.slice(0, 300) || _("The server sent an unexpected response.");
+  const button = make("button", { className: "button", type: "button", onclick: () => load(view, src) }, _("Try again"));
+  view.replaceChildren(make("p", { className: "panel-wait", role: "alert" }, `${said} `, button));
 }

@@ -12,10 +12,7 @@ let top = 0;
 /** Later turns that are not in the page: what is live has no place in it then. */
 export const later = () => inner?.querySelector(":scope > #later");
 const isNearEnd = () => !later() && log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
-const isReading = () => {
-  const selection = getSelection();
-  return !selection.isCollapsed && log.contains(selection.anchorNode);
-};
+const isReading = () => !getSelection().isCollapsed && log.contains(getSelection().anchorNode);
 
 function toEnd() {
   log.scrollTop = log.scrollHeight;
@@ -36,13 +33,12 @@ export function noteNew() {
   follow(false);
 }
 
-// A page that has grown long is cut at the end that nobody looks at.
-function shorten(isAtEnd) {
-  if (inner?.querySelectorAll("[data-turn]").length > MAX_TURNS) import("./prune.js").then(({ cut }) => cut(log, inner, MAX_TURNS, isAtEnd));
-}
+const ends = () => import("./prune.js").then(({ keep }) => keep(MAX_TURNS));
 
 /** For who follows the end, earlier turns leave the page. */
-export const prune = () => following && shorten(true);
+export function prune() {
+  if (following && inner?.querySelectorAll("[data-turn]").length > MAX_TURNS) ends().then((cut) => cut(true));
+}
 
 /** The newest turns are in the page. */
 export function showEnd() {
@@ -51,8 +47,6 @@ export function showEnd() {
 }
 
 if (log) {
-  // Only from now on may its beginning be in view: it brings earlier turns.
-  log.dataset.ready = "";
   const target = document.getElementById(location.hash.slice(1) || log.dataset.at);
   if (target) {
     follow(false);
@@ -67,22 +61,10 @@ if (log) {
   }, { passive: true });
   // Who opens something wants to see it, not the end.
   log.addEventListener("toggle", ({ target }) => target.open && target.matches(":hover, :focus-within") && follow(false), true);
-  jump.addEventListener("click", () => (later() ? log.dispatchEvent(new CustomEvent("newest", { bubbles: true, detail: "show" })) : showEnd()));
+  jump.addEventListener("click", () => (later() ? htmx.trigger(log, "newest", "show") : showEnd()));
   const settle = () => (following ? isReading() || toEnd() : follow(false));
   new ResizeObserver(settle).observe(inner);
   new ResizeObserver(settle).observe(log);
-  document.addEventListener("htmx:before:swap", (event) => {
-    if (event.detail.ctx.sourceElement?.id !== "earlier") return;
-    const fromEnd = log.scrollHeight - log.scrollTop;
-    requestAnimationFrame(() => {
-      log.scrollTop = log.scrollHeight - fromEnd;
-      shorten(false);
-    });
-  });
-  document.addEventListener("htmx:after:swap", (event) => {
-    if (event.detail.ctx.sourceElement?.id !== "later") return;
-    // What came while the last turns were on their way had no place in the page.
-    if (!later()) log.dispatchEvent(new CustomEvent("newest", { bubbles: true }));
-    shorten(true);
-  });
+  // What brings other turns may be in view only from now on.
+  if (inner.querySelector(":scope > :is(#earlier, #later)")) ends();
 }

@@ -55,6 +55,11 @@ document.addEventListener("htmx:error", ({ detail: { ctx, error } }) => {
 
 document.addEventListener("htmx:after:request", (event) => {
   const { sourceElement, response } = event.detail.ctx;
+  // What a rollback gave back goes again with it, unless it was changed.
+  if (sourceElement.matches("[data-restore]") && prompt().value === sessionStorage.given) {
+    prompt().value = "";
+    htmx.trigger(prompt(), "input");
+  }
   if (!sourceElement.matches("[data-composer]")) return;
   if (response.status >= 300) {
     release();
@@ -67,6 +72,7 @@ document.addEventListener("htmx:after:request", (event) => {
   grow(field);
   if (!sourceElement.closest("[data-session]")) sessionStorage.early = "";
   else if (sourceElement.contains(document.activeElement) || document.activeElement === document.body) place();
+  document.querySelector("[data-jump]:not([hidden])")?.click();
   sourceElement.querySelector("[data-ulid]").value = ulid();
   announce(_("Message sent."));
 });

@@ -164,8 +164,11 @@ def change_budgets(
 
 def _set_warning(team: Team, percent: int | None) -> list[JsonObject]:
     """Returns: what is different now, for the audit trail."""
+    if percent is None:
+        return []
     rows = Budget.objects.filter(MONTHLY, team=team).exclude(warn_percent=percent)
-    if percent is None or not (before := rows.values_list("warn_percent", flat=True).first()):
+    before = rows.values_list("warn_percent", flat=True).first()
+    if before is None:
         return []
     rows.update(warn_percent=percent)
     return [{"scope": "warning", "before": before, "after": percent}]

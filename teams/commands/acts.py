@@ -65,12 +65,15 @@ _MESSAGE = (
             words="upload image"),
     Command("dictate", Group.MESSAGE, gettext_lazy("Dictate the message"), slash="dictate",
             words="voice microphone speech"),
+    Command("leave-field", Group.MESSAGE, gettext_lazy("Leave the message field"), "Escape",
+            scope="field", is_fixed=True),
     Command("stop", Group.MESSAGE, gettext_lazy("Stop the turn"), "Escape Escape", slash="stop"),
 )
 _REQUESTS = (
     Command("allow-once", Group.REQUESTS, gettext_lazy("Allow once"), "y"),
     Command("allow-always", Group.REQUESTS, gettext_lazy("Always allow…"), "Shift+y"),
-    Command("reject", Group.REQUESTS, gettext_lazy("Tell the agent what to do instead"), "x"),
+    Command("reject", Group.REQUESTS, gettext_lazy("Reject, or tell the agent what to do instead"),
+            "x"),
     *(
         Command(name, Group.REQUESTS,
                 format_lazy(gettext_lazy("Choose answer {number}"), number=number), str(number))
@@ -88,6 +91,11 @@ _PANEL = (
             slash="terminal"),
     Command("preview", Group.PANEL, gettext_lazy("Show or hide the app preview"), "o",
             slash="preview", words="browser port localhost web app"),
+    Command("panes", Group.PANEL, gettext_lazy("Go to the next pane"), "F6"),
+    Command("save-file", Group.PANEL, gettext_lazy("Save the file in the editor"), "Mod+s",
+            scope="files", is_fixed=True),
+    Command("leave-editor", Group.PANEL, gettext_lazy("Leave the editor"), "Escape Tab",
+            scope="files", is_fixed=True),
     Command("context", Group.PANEL, gettext_lazy("Show or hide context and cost"), "i",
             slash="context status cost", words="tokens usage"),
 )
@@ -107,6 +115,8 @@ _CHANGES = (
     Command("wrap", Group.CHANGES, gettext_lazy("Wrap long lines"), "w", scope="changes"),
     Command("tree", Group.CHANGES, gettext_lazy("Show or hide the file list"), "t",
             scope="changes"),
+    Command("lines", Group.CHANGES, gettext_lazy("Go from line to line; with Shift, select lines"),
+            "ArrowUp ArrowDown", scope="changes", is_fixed=True),
     Command("comment", Group.CHANGES, gettext_lazy("Comment on the lines"), "c", scope="changes"),
     Command("stage-change", Group.CHANGES, gettext_lazy("Stage or unstage the change"), "s",
             scope="changes"),
@@ -114,6 +124,8 @@ _CHANGES = (
             scope="changes"),
 )
 _TERMINAL = (
+    Command("leave-terminal", Group.TERMINAL, gettext_lazy("Leave the terminal"), "Mod+F6",
+            scope="terminal", is_fixed=True),
     Command("terminal-quote", Group.TERMINAL, gettext_lazy("Send selection to agent")),
     Command("terminal-copy", Group.TERMINAL, gettext_lazy("Copy selection")),
     Command("terminal-paste", Group.TERMINAL, gettext_lazy("Paste")),

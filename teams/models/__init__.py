@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from teams.models.address import AllowedAddress
+from teams.models.announcement import Announcement
 from teams.models.audit import SERVER_CHAIN, ActorKind, AuditEntry, AuditHead, SignedHead
 from teams.models.budget import Budget, BudgetNotice, BudgetRequest, Reservation
 from teams.models.directory import DirectoryAccount, DirectoryGroup, DirectoryToken
@@ -37,6 +38,7 @@ __all__ = [
     "SOUNDS",
     "ActorKind",
     "AllowedAddress",
+    "Announcement",
     "ApiToken",
     "AuditEntry",
     "AuditHead",

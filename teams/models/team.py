@@ -58,6 +58,11 @@ class Team(models.Model):
     instance_requires_sso = models.BooleanField(default=False)
     # Sessions that have waited since before look again.
     budgets_changed_at = models.DateTimeField(null=True)
+    # What operators allow it at the same time (`teams.limits`); none for what the server allows.
+    max_turns = models.PositiveIntegerField(null=True, blank=True)
+    max_commands = models.PositiveIntegerField(null=True, blank=True)
+    max_terminals = models.PositiveIntegerField(null=True, blank=True)
+    max_disk_mb = models.PositiveIntegerField(null=True, blank=True)
     # Until when an operator is in it by breaking the glass, so that its pages can say so.
     emergency_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)

@@ -11,10 +11,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from teams.access import TeamAccess, in_emergency
+from teams.announcements import HIDDEN, shown_announcements
 from teams.commands.command import Group
 from teams.commands.pages import PAGES, TEAM_GROUPS, Page, current_page
 from teams.commands.registry import BY_ID
-from teams.models import Membership, User
+from teams.models import Announcement, Membership, User
 from teams.shortcuts import acting_keys, key_names
 
 register = template.Library()
@@ -48,6 +49,13 @@ class NavGroup:
 def operators_in(access: TeamAccess | None) -> list[Membership]:
     """The operators who are in the team because of an emergency."""
     return in_emergency(access) if access else []
+
+
+@register.simple_tag(takes_context=True)
+def announcements(context: Context) -> list[Announcement]:
+    """What operators tell, but for what this browser has hidden. Maintenance cannot be hidden."""
+    hidden = context["request"].session.get(HIDDEN, [])
+    return [row for row in shown_announcements() if row.stops_prompts or row.pk not in hidden]
 
 
 @register.simple_tag(takes_context=True)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from allauth.account.adapter import get_adapter
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -12,6 +11,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from opencode_web.lib.errors import NotFound
+from opencode_web.lib.public_url import absolute_url
 from teams.actions.attempts import Kind, count_attempt
 from teams.actions.invites import (
     InviteUnusable,
@@ -45,9 +45,8 @@ def invite_create(request: TeamRequest) -> HttpResponse:
     if made is None:
         return show_members(request, invite_form=form, status=422)
     row, secret = made
-    path = reverse("invite", args=[secret])
-    link = settings.PUBLIC_URL + path if settings.PUBLIC_URL else request.build_absolute_uri(path)
-    return show_members(request, invite_link=link, invite_expires=row.expires_at)
+    link = absolute_url(request, reverse("invite", args=[secret]))
+    return show_members(request, invite_link=link, invited=row)
 
 
 @require_http_methods(["GET", "POST"])

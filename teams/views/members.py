@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from datetime import datetime
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -13,7 +11,7 @@ from teams.access import require_role
 from teams.actions.members import change_role, leave_team, remove_member, set_approver
 from teams.forms import InviteForm, RoleForm, roles_below
 from teams.http import TeamRequest, client_ip, done, show, team_view
-from teams.models import Membership, Role
+from teams.models import Invite, Membership, Role
 from teams.people import columns, people_rows
 
 
@@ -98,10 +96,11 @@ def show_members(
     *,
     invite_form: InviteForm | None = None,
     invite_link: str = "",
-    invite_expires: datetime | None = None,
+    invited: Invite | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """The page of members and invitations; `invite_link` is shown once, right after it was made."""
+    """The page of members and invitations; `invite_link` is shown once, right after it was made
+    for `invited`."""
     access = request.access
     people = request.team.memberships.filter(user__service_of=None)
     can_manage = access.can(Role.ADMIN)
@@ -114,7 +113,7 @@ def show_members(
         "roles": roles_below(access.role),
         "invite_form": invite_form or InviteForm(role=access.role),
         "invite_link": invite_link,
-        "invite_expires": invite_expires,
+        "invited": invited,
         "invites": request.team.invites.open().select_related("created_by").order_by("expires_at")
         if can_manage
         else [],

@@ -103,6 +103,11 @@ API = [
     ),
     Row("post", "log", API_OWN, {"service": "x", "level": "info", "message": "x"}),
     Row("get", "log", (403, 403, 403, 403, 403, 401)),
+    # Nobody of the cast is an operator.
+    Row("get", "instance/samples", (403, 403, 403, 403, 403, 401)),
+    Row("get", "instance/announcements", (200, 200, 200, 200, 200, 401)),
+    Row("post", "instance/announcements", (403, 403, 403, 403, 403, 401), {"text": "x"}),
+    Row("delete", "instance/announcements/<announcement_id>", (403, 403, 403, 403, 403, 401)),
     Row("post", "instance/dispose", API_READ, query=_HERE),
     Row("post", "global/dispose", API_OWN),
     Row("post", "global/upgrade", API_OWN),

@@ -58,7 +58,7 @@ PAGES = [
         for page in (
             *("turns/<str:session>", "workers/<str:process>", "health", "health/findings"),
             *("events", "audit", "audit.csv", "folders", "addresses", "catalog", "emergency"),
-            *("backups", "retention", "erasures"),
+            *("backups", "retention", "erasures", "limits", "limits/<str:team>"),
         )
     ),
     *(
@@ -74,10 +74,15 @@ PAGES = [
         Row("post", f"ops/{page}/<slug:act>", OPERATORS, {"reason": "x"})
         for page in ("turns/<str:session>", "workers/<str:process>")
     ),
+    Row("post", "ops/limits/<str:team>", OPERATORS, {"turns": "3"}),
     Row("get", "ops/budgets", OPERATORS),
     Row("post", "ops/budgets", OPERATORS, _BUDGET),
     Row("post", "ops/budgets/<int:budget>/remove", OPERATORS),
     Row("post", "ops/budgets/requests/<str:asked>", OPERATORS, {"act": "deny"}),
+    Row("get", "ops/history", OPERATORS),
+    Row("get", "ops/announcements", OPERATORS),
+    Row("post", "ops/announcements", OPERATORS),
+    Row("post", "ops/announcements/<int:announcement>/end", OPERATORS),
     Row("post", "ops/addresses", OPERATORS, {"place": "localhost:11434"}),
     Row("post", "ops/addresses/close", OPERATORS, {"place": "localhost:11434"}),
     Row("get", "sign-in/return", (302, 302, 302, 302, 302, 302)),

@@ -48,20 +48,20 @@ NAMED = re.compile(r'"\{(\w+)\}"')
 PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
-def _routes(patterns: list[Any], prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
+def routes_of(patterns: list[Any], prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
     for pattern in patterns:
         route = prefix + str(pattern.pattern)
         if isinstance(pattern, URLResolver):
-            yield from _routes(pattern.url_patterns, route)
+            yield from routes_of(pattern.url_patterns, route)
         else:
             yield route, pattern
 
 
 # The pages of teams and accounts have a table of the same kind: tests/teams/test_page_access.py.
-OF_TEAMS = {id(pattern) for _, pattern in _routes([*account_urlpatterns, *team_urlpatterns])}
+OF_TEAMS = {id(pattern) for _, pattern in routes_of([*account_urlpatterns, *team_urlpatterns])}
 MAP = [
     (route, pattern)
-    for route, pattern in _routes(get_resolver().url_patterns)
+    for route, pattern in routes_of(get_resolver().url_patterns)
     if id(pattern) not in OF_TEAMS and not route.startswith(tuple(ELSEWHERE))
 ]
 ASYNC = {route for route, pattern in MAP if iscoroutinefunction(pattern.callback)}
@@ -190,7 +190,9 @@ def _make_budget(alice: User, project: Project) -> dict[str, str]:
     budget_id = str(budget.pk)
     notice = str(_make_notice(project).pk)
     ids = {"notice": notice, "budget": budget_id}
-    return {**ids, "budget_id": budget_id, "asked": asked.pk, "ask_id": asked.pk}
+    budgets = {**ids, "budget_id": budget_id, "asked": asked.pk, "ask_id": asked.pk}
+    # None that exists: nobody of the cast is an operator.
+    return {**budgets, "announcement": "1", "announcement_id": "1"}
 
 
 @pytest.fixture
@@ -391,7 +393,7 @@ def test_an_unknown_address_of_scim_is_for_the_directory_alone(
 
 
 def test_what_is_watched_elsewhere_is_still_there() -> None:
-    routes = [route for route, _ in _routes(get_resolver().url_patterns)]
+    routes = [route for route, _ in routes_of(get_resolver().url_patterns)]
     for prefix, test in ELSEWHERE.items():
         assert any(route.startswith(prefix) for route in routes)
         assert test in globals()

@@ -257,6 +257,28 @@ def test_a_script_imports_only_its_neighbours_and_hangs_on_data_attributes(
             assert ".innerHTML" not in text
 
 
+# An address from the root forgets BASE_PATH. Previews have hosts of their own.
+_FROM_ROOT = {
+    ".html": re.compile(
+        r"""(?:href|src|action|content|hx-\w+|data-[\w-]+)=["']/(?!\.opencode-web/)"""
+    ),
+    ".js": re.compile(r"""["'`]/[a-z][\w-]*(?:[./"'`?$]|\$\{)"""),
+    ".css": re.compile(r"""url\(["']?/"""),
+}
+
+
+def test_no_address_forgets_the_path_below_which_the_site_is() -> None:
+    styles = (path for path in STYLES if path.suffix == ".css")
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()[:80]}"
+        for path in (*TEMPLATES, *SCRIPTS, *styles, ROOT / "templates" / "sw.js")
+        for line in path.read_text().splitlines()
+        if _FROM_ROOT[path.suffix].search(line)
+    ]
+    # The page that signs in ends with it.
+    assert [one for one in found if 'endsWith("/login")' not in one] == []
+
+
 def test_every_icon_is_in_the_sprite() -> None:
     sprite = (ROOT / "static" / "icons.svg").read_text()
     known = set(re.findall(r'<symbol id="([a-z0-9-]+)"', sprite))

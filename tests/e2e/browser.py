@@ -120,3 +120,20 @@ def watched(context: BrowserContext, *, console: bool = False, cut: str = "") ->
     page.close()
     found = [problem for problem in problems if problem != cut]
     assert found == [], found
+
+
+@contextmanager
+def phone(signed_in: BrowserContext) -> Iterator[Page]:
+    """A page of the same person on a phone, which has fingers in place of a pointer."""
+    assert signed_in.browser is not None
+    with (
+        signed_in.browser.new_context(
+            viewport={"width": 390, "height": 844},
+            has_touch=True,
+            is_mobile=True,
+            reduced_motion="reduce",
+            storage_state=signed_in.storage_state(),
+        ) as context,
+        watched(context, console=True) as page,
+    ):
+        yield page

@@ -84,6 +84,8 @@ class Installation:
     data: Path
     env: dict[str, str]
     port: int = field(default_factory=free_port)
+    # As BASE_PATH.
+    base: str = ""
     process: subprocess.Popen[str] | None = None
     python: subprocess.Popen[str] | None = None
     output: str = ""
@@ -98,7 +100,7 @@ class Installation:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://127.0.0.1:{self.port}{self.base}"
 
     @property
     def is_embedded(self) -> bool:

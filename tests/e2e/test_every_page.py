@@ -208,8 +208,11 @@ STOPS = [
                 "erasures",
                 "audit",
                 "budgets",
+                "limits",
                 "people",
                 "directory",
+                "history",
+                "announcements",
             ),
         )
     ),

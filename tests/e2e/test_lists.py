@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.e2e.browser import of_page
+from tests.e2e.browser import of_page, phone
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 from tests.e2e.test_frame import go, titled
@@ -96,21 +96,13 @@ def test_fr_01_a_list_does_not_wait_for_a_finger(
     server: Installation, client: httpx.Client, signed_in: BrowserContext
 ) -> None:
     titled(client, "There before")
-    assert signed_in.browser
-    phone = signed_in.browser.new_context(
-        viewport={"width": 390, "height": 844},
-        has_touch=True,
-        is_mobile=True,
-        storage_state=signed_in.storage_state(),
-    )
-    page = phone.new_page()
-    go(page, server)
-    page.locator("#lists h2").first.tap()
-    # As browsers have it until something else is touched.
-    assert page.evaluate("Boolean(document.querySelector('#lists:hover'))")
-    new = new_session(client)
-    expect(page.locator(f"#card-{new}")).to_be_visible()
-    phone.close()
+    with phone(signed_in) as page:
+        go(page, server)
+        page.locator("#lists h2").first.tap()
+        # As browsers have it until something else is touched.
+        assert page.evaluate("Boolean(document.querySelector('#lists:hover'))")
+        new = new_session(client)
+        expect(page.locator(f"#card-{new}")).to_be_visible()
 
 
 def test_fr_01_a_list_that_was_replaced_while_it_was_held_is_read_again(

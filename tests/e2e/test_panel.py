@@ -95,6 +95,8 @@ def test_back_shows_what_was_open_before_and_leaves_the_session_in_the_end(
 
     # Whoever closes it is where they were before they opened it.
     page.keyboard.press("f")
+    expect(page.get_by_label("Filter files by path")).to_be_focused()
+    page.keyboard.press("Escape")
     page.keyboard.press("e")
     expect(page.locator("[data-full]")).to_be_visible()
     page.go_back()
@@ -102,6 +104,7 @@ def test_back_shows_what_was_open_before_and_leaves_the_session_in_the_end(
     expect(page.locator("#panel-files")).to_be_visible()
     page.keyboard.press("f")
     expect(panel).to_be_hidden()
+    expect(page.get_by_role("log")).to_be_focused()
     assert page.url == address
     page.go_back()
     page.wait_for_url(re.compile(r"/t/[^/]+/$"))
@@ -121,7 +124,8 @@ def test_a_terminal_outlives_reloads_and_lost_connections_until_it_is_ended(
     page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=context")
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
     page.keyboard.press("`")
-    page.get_by_role("button", name="New terminal").click()
+    expect(page.get_by_role("button", name="New terminal")).to_be_focused()
+    page.keyboard.press("Enter")
     shown(page, "bash-")
     state = page.locator("[data-terminal-state]")
     expect(state).to_have_text("")
@@ -215,7 +219,13 @@ def test_the_palette_finds_what_was_said_and_goes_there(
     expect(palette.locator("[data-query='@notes']")).to_be_visible()
     expect(palette.get_by_role("option", name="notes.md")).to_be_visible()
     page.keyboard.press("Enter")
-    expect(page.locator("#panel-files .file-code")).to_be_visible()
+    expect(page.locator("#panel-files .file-code")).to_be_focused()
+    page.keyboard.press("F6")
+    expect(page.get_by_role("navigation", name="Sessions").locator(":focus")).to_be_visible()
+    page.keyboard.press("F6")
+    expect(page.locator("#prompt")).to_be_focused()
+    page.keyboard.press("F6")
+    expect(page.locator("#panel-files .file-code")).to_be_focused()
     assert page.url.endswith("?panel=files&file=notes.md")
 
     page.keyboard.press("Control+k")

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.browser import of_page
+from tests.e2e.browser import of_page, phone
 from tests.e2e.installation import Installation
 from tests.e2e.rest import new_session
 
@@ -120,19 +120,30 @@ def test_changes_are_reviewed_in_the_full_window(
     lock.locator("summary.file-head").click()
     expect(lock).to_contain_text('{"name": "till"}')
 
-    region = pane.get_by_role("region", name="Diffs")
     files = pane.get_by_role("navigation", name="Files")
     pane.get_by_role("button", name="File list").click()
     expect(files).to_have_count(0)
     pane.get_by_role("button", name="Expand or collapse all files").click()
     expect(pane.locator("[data-line]:visible")).to_have_count(0)
-    region.focus()
+    # Its keys act wherever the focus is, and what is folded hands the focus to its head.
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Shift+e")
+    page.keyboard.press("]")
+    expect(page.locator("[data-line]:focus")).to_be_visible()
+    page.keyboard.press("Shift+e")
+    expect(page.locator("summary.file-head:focus")).to_be_visible()
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Commands and shortcuts")
+    expect(keys.get_by_text("Comment on the lines")).to_be_visible()
+    # Of two with the same keys the one that acts here.
+    expect(keys.get_by_text("Previous change", exact=True)).to_be_visible()
+    expect(keys.get_by_text("Show or hide the session list")).to_be_hidden()
+    page.keyboard.press("Escape")
     page.keyboard.press("Shift+e")
     page.keyboard.press("t")
     expect(files).to_be_visible()
     expect(changed.get_by_text("value_5 = 5 + 1")).to_be_visible()
 
-    region.focus()
     page.keyboard.press("u")
     expect(pane.locator(".diff-split")).to_have_count(0)
     page.keyboard.press("u")
@@ -228,22 +239,21 @@ def test_nfr_01_a_branch_of_five_thousand_files_opens_quickly_and_its_last_file_
     expect(pane.get_by_label("Filter changed files")).to_be_focused()
 
 
-def test_a_tap_on_a_line_number_opens_a_comment(
+def test_taps_on_lines_choose_what_a_comment_is_about(
     server: Installation, client: httpx.Client, folder: Path, signed_in: BrowserContext
 ) -> None:
     change_long_file(folder)
     session = new_session(client)
-    assert signed_in.browser is not None
-    state = signed_in.storage_state()
-    touch = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "storage_state": state}
-    with signed_in.browser.new_context(**touch) as context:
-        page = context.new_page()
+    with phone(signed_in) as page:
         page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=changes&source=uncommitted")
         expect(page.locator("#live")).to_have_attribute("data-state", "live")
         card = page.locator("[data-file-card]", has_text="long.py")
         row = card.locator("[data-line]", has_text="value_5 = 5 + 1")
-        row.locator(".diff-number").last.tap()
+        row.locator(".diff-code").tap()
         expect(card.get_by_placeholder("What should the agent know about it?")).to_be_focused()
+        expect(card.locator("[data-comment-form]")).to_contain_text("Tap another line")
+        card.locator("[data-line]", has_text="value_7 = 7").locator(".diff-code").tap()
+        expect(card.locator("[data-comment-lines]")).to_have_text("Lines 6 to 8")
 
 
 def test_comments_and_viewed_marks_are_kept_and_sent_as_one_message(

@@ -60,6 +60,7 @@ def test_an_installation_can_prompt_without_a_key() -> None:
     assert "scripted" in resolve_model(made.team, ref).name.lower()
 
 
+@pytest.mark.django_db
 def test_what_is_made_for_the_owner_is_in_their_language() -> None:
     with translation.override("de"):
         made = install()

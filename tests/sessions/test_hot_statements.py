@@ -37,7 +37,7 @@ from sessions.models import (
 from sessions.present.conversation import history as shown
 from sessions.rules import in_force
 from sessions.runner.context import epoch
-from sessions.runner.drain import cost_limit
+from sessions.runner.drain import admission, cost_limit
 from sessions.runner.log import history, lease, model_history, pulse
 from sessions.stream import frames
 from teams import access as team_access
@@ -99,6 +99,7 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
         lambda one: (one.pk, one.project_id, one.project.team_id),
     ),
     "sessions/runner/context/epoch.py:_EPOCH": (epoch._EPOCH, lambda one: (one.pk,)),
+    "sessions/runner/drain/admission.py:_LOOK": (admission._LOOK, lambda one: (one.pk,)),
     "sessions/runner/drain/cost_limit.py:_NEWEST": (cost_limit._NEWEST, lambda one: (one.pk,)),
     "sessions/runner/log/history.py:_NEWEST": (history._NEWEST, lambda one: (one.pk, one.seq)),
     "sessions/runner/log/history.py:_NEWEST_PROMPT": (

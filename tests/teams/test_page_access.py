@@ -55,6 +55,7 @@ class Page:
 # 302 of nobody is the way to the sign-in page; 422 is a form that was read and found empty.
 T = "/t/acme/settings/"
 TABLE = [
+    Page("announcement_hide", "post", "/announcements/1/hide", (302, 302, 302, 302, 302, 302)),
     Page("settings", "get", T, (302, 302, 302, 302, 404, 302)),
     Page("general", "get", T + "general", (200, 200, 200, 200, 404, 302)),
     Page("general", "post", T + "general", (422, 422, 403, 403, 404, 302)),

@@ -21,7 +21,9 @@ T = "/t/acme/settings/"
 
 
 def test_an_invitation_from_link_to_member(client_for: ClientFor, alice: User, team: Team) -> None:
-    response = client_for(alice).post(T + "invites", {"role": "member", "days": "7"})
+    data = {"role": "member", "days": "7", "email": "dora@example.com"}
+    response = client_for(alice).post(T + "invites", data)
+    assert "Member link for dora@example.com" in response.content.decode()
     link = re.search(r"http://testserver(/invite/[\w-]{43})<", response.content.decode())
     assert link is not None
     assert link[1] not in client_for(alice).get(T + "members").content.decode()
@@ -41,7 +43,7 @@ def test_an_invitation_from_link_to_member(client_for: ClientFor, alice: User, t
 def test_the_link_names_the_public_address(
     client_for: ClientFor, alice: User, team: Team, settings: object
 ) -> None:
-    settings.PUBLIC_URL = "https://code.example.com"  # type: ignore[attr-defined]
+    settings.PUBLIC_ORIGIN = "https://code.example.com"  # type: ignore[attr-defined]
     response = client_for(alice).post(T + "invites", {"role": "member", "days": "7"})
     assert "https://code.example.com/invite/" in response.content.decode()
 

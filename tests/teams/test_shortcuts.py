@@ -79,7 +79,8 @@ def _bound_by_scripts() -> set[str]:
 
 def test_every_command_does_something_and_what_does_something_is_a_command() -> None:
     pages = [path.read_text() for path in (settings.BASE_DIR / "templates").rglob("*.html")]
-    marked = {name for text in pages for name in re.findall(r'data-command="([a-z0-9-]+)"', text)}
+    found = (one for text in pages for one in re.findall(r'data-command="([a-z0-9 -]+)"', text))
+    marked = {name for names in found for name in names.split()}
     done = _bound_by_scripts() | marked
     assert done <= BY_ID.keys()
     assert {one.id for one in ACTS} <= done
@@ -145,7 +146,7 @@ class TestBinding:
         set_keys_enabled(alice, enabled=False)
         acting = acting_keys(alice.preferences)
         assert acting["palette"] == "Mod+k"
-        turns = {"previous-turn", "next-turn", "find", "find-in-file"}
+        turns = {"previous-turn", "next-turn", "find", "find-in-file", "panes"}
         assert acting.keys() == {"palette", "model", "agent", "variant", "stop", *turns}
 
     def test_another_tab_loses_nothing(self, alice: User) -> None:

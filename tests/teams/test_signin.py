@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.contrib.sessions.backends.db import SessionStore
@@ -100,18 +99,12 @@ def test_guessing_a_password_is_slowed_down(client: Client, team: Team) -> None:
     assert sign_in(Client(), "bob@example.com").status_code == 302  # type: ignore[attr-defined]
 
 
-def test_a_forwarded_address_counts_only_from_a_trusted_proxy(
-    client: Client, team: Team, settings: Any
-) -> None:
+def test_a_client_that_makes_addresses_up_stays_one_client(client: Client, team: Team) -> None:
     def wrong(forwarded: str) -> int:
         data = {"login": "alice@example.com", "password": "wrong"}
         return client.post("/login", data, headers={"x-forwarded-for": forwarded}).status_code
 
-    # A client that makes addresses up stays one client.
     assert [wrong(f"198.51.100.{n}") for n in range(6)][-1] == 429
-    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
-    assert wrong("203.0.113.5, 198.51.100.77") == 422
-    assert [wrong(f"203.0.113.{n}, 198.51.100.77") for n in range(5)][-1] == 429
 
 
 def test_the_present_password_is_no_way_around_the_limit(

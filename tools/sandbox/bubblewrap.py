@@ -136,6 +136,7 @@ class BubblewrapSandbox:
             redacted = RedactedOutput(self.redactor, on_output)
             output = _Recorder(redacted)
             async with (
+                self.limits.places.hold(),
                 open_group(self.cgroup, self.limits) as group,
                 self.open_entrance(command) as entrance,
                 Watchdog(self.limits, status, self.layout) as watchdog,

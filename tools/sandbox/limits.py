@@ -6,6 +6,7 @@ import signal
 from dataclasses import dataclass, replace
 
 from opencode_web.lib.reasons import Cause
+from tools.sandbox.places import ANY_NUMBER, Places
 from tools.sandbox.stop_reasons import StopReason
 
 _MIB = 1024 * 1024
@@ -19,7 +20,7 @@ MARGIN = 200
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of one command. The kernel keeps `file_bytes`; `watchdog.py` keeps the rest."""
+    """Bounds of one command. The kernel keeps `file_bytes`, `watchdog.py` the rest but `places`."""
 
     memory_bytes: int = 4_096 * _MIB
     """Memory of all its processes together, and of what it keeps in /dev/shm."""
@@ -33,6 +34,8 @@ class Limits:
     """What the session may keep in its home and its /tmp."""
     free_disk_bytes: int = 512 * _MIB
     """What has to stay free on the disks that a command can write to."""
+    places: Places = ANY_NUMBER
+    """How many commands of its team may run beside it."""
 
     def lowered(self, *, memory_bytes: int | None, processes: int | None) -> Limits:
         """Get these limits with lower ones in their place; a higher one changes nothing."""

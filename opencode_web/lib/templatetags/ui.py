@@ -2,17 +2,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 from django import template
+from django.conf import settings
+from django.contrib.messages.storage.base import Message
 from django.core.serializers.json import DjangoJSONEncoder
+from django.forms import BaseForm, BoundField
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format, get_format, number_format
 from django.utils.html import conditional_escape, format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
@@ -49,10 +52,35 @@ def icon(name: str, *, label: str = "") -> SafeString:
     return format_html('<svg class="{}" aria-hidden="true"><use href="{}"></use></svg>', css, href)
 
 
+@register.simple_tag
+def control(field: BoundField, takes_focus: object = False) -> SafeString:
+    """The control of a field. A page begins in the first wrong one, else in what `takes_focus`."""
+    wrong = next(iter(field.form.errors), "")
+    is_first = field.name == wrong if wrong else bool(takes_focus)
+    return field.as_widget(attrs={"autofocus": True} if is_first else None)
+
+
+@register.simple_tag(takes_context=True)
+def heading_focus(context: template.RequestContext) -> SafeString | str:
+    """Have a page begin in its heading, where nothing in it asks for the focus."""
+    values: list[object] = [one for layer in context for one in layer.values()]
+    has_wrong = any(isinstance(one, BaseForm) and bool(one.errors) for one in values)
+    # Their button that undoes is the last thing on the page.
+    messages: Iterable[Message] = context.get("messages") or ()
+    has_undo = any(message.extra_tags for message in messages)
+    return "" if has_wrong or has_undo else mark_safe(' tabindex="-1" autofocus')
+
+
 @register.filter
 def json_text(value: object) -> str:
     """JSON for an attribute, which the template escapes."""
     return json.dumps(value, cls=DjangoJSONEncoder)
+
+
+@register.simple_tag
+def base_path() -> str:
+    """What addresses begin with that no route names; `url` has it already."""
+    return str(settings.BASE_PATH)
 
 
 @register.simple_tag

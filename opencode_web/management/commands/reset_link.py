@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandError
 from django.urls import reverse
 
 from opencode_web.lib.errors import Invalid
+from opencode_web.lib.public_url import site_origin
 from opencode_web.management.account_command import AccountCommand
 from teams.actions.resets import create_reset
 
@@ -20,5 +20,4 @@ class Command(AccountCommand):
             secret = create_reset(user, actor=None)
         except Invalid as exc:
             raise CommandError(exc.message) from exc
-        base = settings.PUBLIC_URL or f"http://localhost:{settings.LISTEN_PORT}"
-        self.stdout.write(base + reverse("reset", args=[secret]))
+        self.stdout.write(site_origin() + reverse("reset", args=[secret]))

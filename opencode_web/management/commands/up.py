@@ -100,7 +100,7 @@ class Command(BaseCommand):
 
     def _address(self, host: str, port: int) -> str:
         name = "127.0.0.1" if host in _ANY_ADDRESS else f"[{host}]" if ":" in host else host
-        base = settings.PUBLIC_URL or f"http://{name}:{port}"
+        base = settings.PUBLIC_URL or f"http://{name}:{port}{settings.BASE_PATH}"
         if User.objects.exists():
             return base
         return f"{base}/setup?key={quote(ensure_setup_key())}"

@@ -111,7 +111,11 @@ def _form(session: Session, row: Checkout | None, found: Found, place: Place) ->
     text = ngettext("Commit %(count)s file", "Commit all %(count)s files", count)
     if found.staged:
         count = found.staged
-        text = ngettext("Commit %(count)s staged file", "Commit %(count)s staged files", count)
+        text = ngettext(
+            "Commit staged changes in %(count)s file",
+            "Commit staged changes in %(count)s files",
+            count,
+        )
     return CommitForm(
         url=place.url("review_commit"),
         id=row.head[:_SHORT] if row else "",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from sessions.models import Session
-from sessions.present.changes.entries import Asked, ChangeEntry, Source
+from sessions.present.changes.entries import Asked, ChangeEntry, Source, reverted_paths
 from sessions.present.changes.file_diff import file_id, file_names
 from sessions.present.place import Place
 
@@ -37,7 +37,9 @@ def build_revert(entry: ChangeEntry, place: Place, asked: Asked) -> Revert | Non
     if entry.turn:
         names = {"file": entry.path, "turn": entry.turn}
         lost = _("Later changes to it are reverted, too. You can undo this until the next message.")
-        return Revert(place.url("file_revert"), names, _before_turn(entry), lost)
+        is_whole = asked.source is Source.SESSION and not asked.turn
+        says = _before_session(entry) if is_whole else _before_turn(entry)
+        return Revert(place.url("file_revert"), names, says, lost)
     if asked.turn or asked.source is not Source.UNCOMMITTED:
         return None
     names = {**file_names(entry, asked), "looked": entry.stamp}
@@ -47,14 +49,19 @@ def build_revert(entry: ChangeEntry, place: Place, asked: Asked) -> Revert | Non
 def build_undos(session: Session, place: Place) -> list[Undo]:
     """For every file that was put back and can come back, by name."""
     url = place.url("file_undo")
-    paths = sorted(str(one["file"]) for one in session.file_reverts)
-    return [Undo(file_id(path), path, url) for path in paths]
+    return [Undo(file_id(path), path, url) for path in sorted(reverted_paths(session))]
 
 
 def without(undos: Sequence[Undo], page: Sequence[ChangeEntry]) -> list[Undo]:
     """Those of files that have no card on the page to be undone at."""
     shown = {entry.path for entry in page}
     return [undo for undo in undos if undo.path not in shown]
+
+
+def _before_session(entry: ChangeEntry) -> str:
+    if entry.status == "added":
+        return _("The file is removed, because it did not exist before this session.")
+    return _("The file is restored to its state before this session changed it.")
 
 
 def _before_turn(entry: ChangeEntry) -> str:

@@ -20,6 +20,7 @@ from sessions.present.changes.entries import (
     Source,
     entries_of_log,
     matching,
+    reverted_paths,
     turns_after,
 )
 from sessions.present.changes.file_diff import (
@@ -76,6 +77,8 @@ class ChangedFile:
     stamp: str = ""
     revert: Revert | None = None
     undo: Undo | None = None
+    # All of it, and not only lines: nothing more of it can go back.
+    is_reverted: bool = False
     viewed: bool = False
     # Written by a program: folded until somebody wants it.
     is_generated: bool = False
@@ -117,7 +120,10 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Changes:
-    """Of one source. `error` in place of everything else; `empty` says why nothing is there."""
+    """Of one source. `error` in place of everything else; `empty` says why nothing is there.
+
+    `count`: files that are listed; `left`: those that were not put back, with their lines.
+    """
 
     asked: Asked
     address: str
@@ -126,6 +132,7 @@ class Changes:
     options: ReviewOptions
     look_url: str
     count: int = 0
+    left: int = 0
     added: int = 0
     removed: int = 0
     viewed: int = 0
@@ -135,6 +142,8 @@ class Changes:
     files: list[ChangedFile] = field(default_factory=list)
     tree: TreeRows = field(default_factory=TreeRows)
     stretch: Stretch | None = None
+    # Where the edits of people are, beside those of the agent.
+    uncommitted_url: str = ""
     empty: str = ""
     error: str = ""
     notes: list[str] = field(default_factory=list)
@@ -169,18 +178,27 @@ def build_changes(
     shown = matching(found.entries, asked.filter) if asked.filter else found.entries
     start = _start(shown, asked)
     page = shown[start : start + PAGE_FILES]
+    reverted = reverted_paths(session)
+    # What the log tells of is listed with a way to undo it; Git no longer tells of it.
+    left = [entry for entry in found.entries if not (entry.turn and entry.path in reverted)]
     return Changes(
         **{
             **vars(blank),
             "count": len(found.entries) + found.rest.files,
-            "added": sum(entry.added for entry in found.entries) + found.rest.additions,
-            "removed": sum(entry.removed for entry in found.entries) + found.rest.deletions,
+            "left": len(left) + found.rest.files,
+            "added": sum(entry.added for entry in left) + found.rest.additions,
+            "removed": sum(entry.removed for entry in left) + found.rest.deletions,
             "files": _files(session, page, asked, options, person),
             "viewed": sum(map(person.has_viewed, found.entries)),
             "comments": build_comments(session, person.comments),
             "tree": build_tree(shown, place, asked),
             "stretch": _stretch(shown, start, blank.base_url, asked),
             "empty": _empty(found, asked),
+            "uncommitted_url": (
+                ""
+                if asked.turn or asked.source is not Source.SESSION
+                else _address(blank.base_url, Asked(source=Source.UNCOMMITTED))
+            ),
             "notes": [*found.notes, *_left_out(found)],
             "undos": without(build_undos(session, place), page),
         }
@@ -287,6 +305,7 @@ def _files(
             file,
             revert=build_revert(entry, place, asked),
             undo=undos.get(entry.path),
+            is_reverted=entry.path in undos and not asked.git_mode,
             viewed=person.has_viewed(entry),
             # What is drawn follows the person's taste and comments, too.
             stamp=f"{entry.stamp}{'s' * split}{'w' * (not options.spaces)}{_written(own)}",

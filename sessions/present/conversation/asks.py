@@ -24,9 +24,11 @@ from sessions.present.place import Place
 from sessions.rules.second_person import SecondPerson
 from teams.access import roles_with
 from teams.models import Membership, Role
-from tools.permissions.rules import say_source
+from tools.permissions.rules import MAX_PATTERN_CHARS, say_source
 
 _DIFF_ROWS = 200
+# Lines that stay as they are, before the first that changes: on a phone it must be in sight.
+_LEAD_ROWS = 1
 _MAX_ROW_CHARS = 160
 _MOST_NAMES = 3
 _ACTS = {
@@ -205,6 +207,7 @@ def build_card(
     lines = patch_lines(patched_files(metadata, place, show_large=True))
     if patch and not lines:
         lines = render_diff(patch, path=path, show_large=True).lines
+    lines = _from_first_change(lines)
     if len(lines) > _DIFF_ROWS:
         rest = DiffLine(
             "skip", None, None, _("%(count)s more lines") % {"count": len(lines) - _DIFF_ROWS}
@@ -238,6 +241,14 @@ def build_card(
     )
 
 
+def _from_first_change(lines: list[DiffLine]) -> list[DiffLine]:
+    first = next((at for at, line in enumerate(lines) if line.kind in ("add", "del")), 0)
+    lead = lines[:first]
+    cut = [line for line in lead if line.kind != "same"]
+    kept = [line for line in lead if line.kind == "same"][-_LEAD_ROWS:]
+    return [*cut, *kept, *lines[first:]]
+
+
 def asked_by(request: PermissionRequest) -> str:
     """Returns: who has asked the admins to answer, or nothing."""
     try:
@@ -258,12 +269,12 @@ def _admins(request: PermissionRequest, place: Place) -> Admins:
 
 
 def _choices(request: PermissionRequest) -> list[AlwaysChoice]:
-    """What is asked for itself is proposed only where nothing wider is offered."""
-    offered = [str(pattern) for pattern in request.always]
-    wider = [pattern for pattern in offered if pattern not in request.patterns]
+    """What is asked for itself comes first and is proposed, then what is wider."""
+    exact = [one for one in request.exact if len(one) <= MAX_PATTERN_CHARS]
+    offered = dict.fromkeys([*exact, *(str(pattern) for pattern in request.always)])
     return [
-        AlwaysChoice(pattern, not wider or pattern in wider, _meaning(request.permission, pattern))
-        for pattern in offered
+        AlwaysChoice(one, not exact or one in exact, _meaning(request.permission, one))
+        for one in offered
     ]
 
 

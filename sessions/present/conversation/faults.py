@@ -53,7 +53,9 @@ def build_fault(message_id: str, error: StoredError, place: Place) -> ErrorView:
         return ErrorView(
             id=message_id,
             title=text,
-            text=_("What arrived until then is kept."),
+            text=_("What arrived until then is kept.")
+            if lost
+            else _("What arrived until then is kept. Send a message to go on."),
             stopped=True,
             again=_("Continue") if lost else "",
             again_url=place.url("retry_now") if lost else "",

@@ -247,7 +247,7 @@ def _fold(rows: list[ToolRow]) -> Item:
     group = Group(
         id=rows[0].id,
         running=running,
-        text=rows[-1].object if running else _counts(rows),
+        text=rows[-1].object.removeprefix(".") if running else _counts(rows),
         duration_s=sum(times) if times and not running else None,
         rows=[replace(row, open=False) for row in rows],
         open=any(row.note for row in rows),

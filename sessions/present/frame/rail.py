@@ -85,6 +85,8 @@ class Rail:
     # What matches the filter may be empty though there are sessions; `all_url` shows the team's.
     filtered: bool
     all_url: str
+    # Where messages are searched for the text of the filter.
+    search_url: str
     # Rows name their project: they can be of several.
     mixed: bool = False
     # The open session is pinned.
@@ -131,6 +133,7 @@ def load_rail(access: TeamAccess, chosen: RailFilter, *, current: str = "") -> R
         else "",
         filtered=bool(chosen.mine or chosen.text or chosen.project),
         all_url=f"{home}?{filter_query(RailFilter(), shown=SHOWN)}",
+        search_url=f"{reverse('sessions:find', args=[team.slug])}?{urlencode({'q': chosen.text})}",
         mixed=len(projects) > 1 and not chosen.project,
         pinned=current in pinned,
         groups=[Group("archived", _("Archived"), "", listed)]

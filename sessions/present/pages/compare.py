@@ -11,6 +11,8 @@ from django.utils.safestring import SafeString
 from opencode_web.lib.json import list_of, number_of, text_of
 from opencode_web.lib.markdown import render_markdown
 from sessions.models import Part, Session, State
+from sessions.present.conversation.docks import Card, load_cards
+from sessions.present.conversation.history import load_waiting
 from sessions.present.place import Place
 from sessions.present.sessions import Header, build_header
 from sessions.runner.log.lease import has_lost_worker
@@ -20,7 +22,7 @@ _MAX_ANSWER_CHARS = 20_000
 
 @dataclass(frozen=True)
 class Attempt:
-    """One of the compared sessions. `answer`: what its agent said last."""
+    """One of the compared sessions. `answer`: what its agent said last; `cards`: what it asks."""
 
     session: Header
     url: str
@@ -31,6 +33,7 @@ class Attempt:
     removed: int
     changes_url: str
     keep_url: str
+    cards: list[Card]
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ def _attempt(session: Session) -> Attempt:
         removed=counts[2],
         changes_url=f"{place.url('session')}?panel=changes&source=session&full=1",
         keep_url=place.url("compare_keep"),
+        cards=load_cards(session, load_waiting(session)) if session.state == State.WAITING else [],
     )
 
 

@@ -190,7 +190,8 @@ def _settings(access: TeamAccess, text: str) -> list[FindEntry]:
 
 
 def _entry(page: Target) -> FindEntry:
-    return FindEntry(page.label, page.url, f"/{page.names[0]}" if page.names else "", key=page.key)
+    detail = " · ".join([*filter(None, [page.whose]), *(f"/{name}" for name in page.names[:1])])
+    return FindEntry(page.label, page.url, detail, key=page.key)
 
 
 def _sessions(access: TeamAccess, text: str) -> list[FindEntry]:
@@ -214,14 +215,14 @@ def _sessions(access: TeamAccess, text: str) -> list[FindEntry]:
     places = {one.pk: Place.of(one) for one in shown}
     entries = list[FindEntry]()
     for row in build_rows(shown):
-        entries.append(_row_entry(row))
+        entries.append(_row_entry(row, is_archived=bool(found[row.id].archived_at)))
         hits = [one for one in said if one.session == row.id][:MAX_HITS]
         entries += [FindEntry("", _hit_url(places[row.id], one), pieces=one.pieces) for one in hits]
     return entries
 
 
-def _row_entry(row: Row) -> FindEntry:
-    words = (row.kind, row.project, ago(row.updated))
+def _row_entry(row: Row, *, is_archived: bool = False) -> FindEntry:
+    words = (_("archived") if is_archived else "", row.kind, row.project, ago(row.updated))
     return FindEntry(row.title, row.url, " · ".join(filter(None, words)))
 
 

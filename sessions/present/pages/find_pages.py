@@ -32,6 +32,8 @@ class Target:
     key: str = ""
     words: str = ""
     names: list[str] = field(default_factory=list)
+    # Whose settings a page is of.
+    whose: str = ""
     # The first groups first.
     rank: int = len(Group)
 
@@ -88,4 +90,7 @@ def _target(command: Command, url: str) -> Target:
         label = f"{command.group.label}: {label}"
     words = f"{command.group.label} {command.slash} {command.words}"
     rank = [*Group].index(command.group)
-    return Target(label, url, command.id, words, command.names, rank)
+    whose = _("Team") if command.group in TEAM_GROUPS else ""
+    if command.group == Group.ACCOUNT:
+        whose = str(Group.ACCOUNT.label)
+    return Target(label, url, command.id, words, command.names, whose, rank)

@@ -52,7 +52,7 @@ def load_terminals(access: SessionAccess) -> Terminals:
     return Terminals(
         tabs=[] if not access.team.can(Role.MEMBER) else _tabs(access, session),
         reason=reason,
-        open_url="" if reason else f"/pty?{query}",
+        open_url="" if reason else f"{settings.BASE_PATH}/pty?{query}",
         list_url=Place.of(session).url("terminals"),
     )
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from opencode_web.lib.errors import NotFound
 from opencode_web.lib.reasons import Cause
 from sessions.access import may_prompt
 from sessions.events.parts import ToolPart
@@ -15,7 +14,7 @@ from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent
 from sessions.models import PermissionRequest, QuestionRequest, Session, State, WaitsFor
 from sessions.runner.calls.subagents import working_calls
-from sessions.runner.drain.abandoned import give_up, settle_left
+from sessions.runner.drain.abandoned import settle_left
 from sessions.runner.drain.attempts import start_over, try_again
 from sessions.runner.drain.endings import hand_over, refuse, stop, stop_at_limit, suspend
 from sessions.runner.drain.next_turn import next_turn
@@ -30,30 +29,9 @@ from sessions.runner.log.history import (
     newest_prompt,
     repeated_call,
 )
-from sessions.runner.log.lease import Lease, release_lease, take_lease
+from sessions.runner.log.lease import Lease, release_lease
 from sessions.runner.log.steps import Next, Stopping, ToolStep
 from sessions.runner.turn.start import go_on
-
-
-@transaction.atomic
-def take_up(session_id: str) -> Lease | None:
-    """Take the lease, and count a worker that was lost with it.
-
-    In a transaction of its own: the work of `begin` may be what ends the workers.
-
-    Returns: None when there is nothing to do: the session is idle or gone, a live worker holds the
-    lease, or the turn has cost too many workers and has ended.
-    """
-    try:
-        session = lock_session(session_id)
-    except NotFound:
-        return None
-    if session.state == State.IDLE and session.run.stop_requested_at is None:
-        return None  # a doubled ring must not take up prompts that a stop holds
-    lease = take_lease(session)
-    if lease is None or (lease.taken_over and give_up(session, lease)):
-        return None
-    return lease
 
 
 @transaction.atomic

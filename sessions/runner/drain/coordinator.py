@@ -21,13 +21,14 @@ from sessions.events.store import LeaseLost, SessionGone
 from sessions.language_servers.running import end_all_servers, end_servers
 from sessions.processes import process_name
 from sessions.runner.calls.call_stops import hear_stop
-from sessions.runner.drain.advance import settle_cancelled, take_up
+from sessions.runner.drain.admission import GivesWay, ring_next, take_up
+from sessions.runner.drain.advance import settle_cancelled
 from sessions.runner.drain.endings import fail_drain
 from sessions.runner.drain.forward_wake import ring_others
 from sessions.runner.drain.loop import drain
 from sessions.runner.files.changes import stopped_summary
 from sessions.runner.log.lease import Lease, abandon_lease, acquire_lease, renew_lease
-from sessions.wake import STOP_GROUP
+from sessions.wake import STOP_GROUP, wake_in_line
 from tools.sandbox.trees import collect_trees, forget_trees, kill_trees
 
 logger = logging.getLogger(__name__)
@@ -41,6 +42,8 @@ _ENDING_S = 0.5
 AUTHORS_S = 3.0
 
 _LISTENS_AGAIN_S = 2.0
+# A ring looks so often who is next, when others are faster each time.
+_MOST_LOOKS = 8
 
 # Nothing of a session is left running then; after a turn that ended well its next may come soon.
 _ENDS_SERVERS = frozenset({"stopped", "handed_over", "deleted", "lease_lost"})
@@ -83,27 +86,52 @@ def is_leaving() -> bool:
 
 
 async def run_session(session_id: str) -> None:
-    """Drain the session, unless a live worker does: that one looks again before it ends."""
+    """Drain the session, unless a live worker does: that one looks again before it ends.
+
+    Where not all in line find a place, who is next takes this one.
+    """
     _listen()
     if _leaving:
         return
     if _draining and session_id not in _woken:
         await in_db(ring_others, session_id)
         return
+    asked = session_id
+    for _ in range(_MOST_LOOKS):
+        taken = await _run(asked, rung=session_id)
+        if isinstance(taken, GivesWay):
+            asked = taken.to
+        elif taken is None and asked != session_id:
+            asked = session_id  # another worker was faster with the one that goes first
+        else:
+            return
+    # The beat rings again.
+
+
+async def _run(session_id: str, *, rung: str) -> Lease | GivesWay | None:
+    """Drain a session if it may be now. Returns: what came of `take_up`."""
     _woken.append(session_id)
     try:
-        lease = await _take_up(session_id)
-        if lease is not None:
-            await _drain(lease)
+        taken = await _take_up(session_id)
+        if isinstance(taken, Lease):
+            if session_id != rung:
+                # The ring for the one that goes first will find nothing to do.
+                await in_db(wake_in_line, [rung])
+            await _drain(taken)
+            if taken.team_id:
+                with suppress(*_DATABASE_GONE):  # as above
+                    await in_db(ring_next, taken.team_id)
+        return taken
     finally:
         _woken.remove(session_id)
         if session_id not in _woken:
             _missed_stops.discard(session_id)
 
 
-async def _take_up(session_id: str) -> Lease | None:
+async def _take_up(session_id: str) -> Lease | GivesWay | None:
     try:
-        return await in_db(take_up, session_id)
+        places = settings.WORKER_CONCURRENCY - len(_woken) + 1
+        return await in_db(take_up, session_id, places=places)
     except _DATABASE_GONE:
         raise  # the beat rings again
     except Exception as exc:  # as in `_drain`; nothing of it was written, not even the lease

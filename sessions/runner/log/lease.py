@@ -11,7 +11,15 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet
+from django.db.models import (
+    DateTimeField,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
@@ -20,17 +28,22 @@ from opencode_web.lib.errors import NotFound
 from sessions.events.store import lock_session
 from sessions.models import Project, Run, Session, State
 from sessions.processes import process_name
-from sessions.queue_position import due_sessions
+from sessions.queue_position import load_line, next_person
 from sessions.wake import wake
+from teams.limits import most_turns
 
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to write to a session. `taken_over`: its last owner died with it."""
+    """The right to write to a session. `taken_over`: its last owner died with it.
+
+    `team_id` is empty where the team may have any number of turns: nobody waits for the end of one.
+    """
 
     session_id: str
     token: int
     taken_over: bool = False
+    team_id: str = ""
 
 
 def _expiry(length: timedelta) -> ExpressionWrapper[Combinable]:
@@ -46,12 +59,17 @@ def _free_run(session_id: str) -> QuerySet[Run]:
     return Run.objects.filter(free, session=session_id)
 
 
+# Whose prompt comes next.
+_PERSON = Session.objects.filter(pk=OuterRef("pk")).annotate(person=next_person()).values("person")
 _TAKE = CompiledUpdate(
     lambda session_id, owner, token, length: _free_run(session_id),
     lambda session_id, owner, token, length: {
         "owner": owner,
         "token": token,
         "lease_until": _expiry(length),
+        "taken_at": Now(),
+        "rung_at": None,
+        "person": Subquery(_PERSON),
     },
     str,
     str,
@@ -81,7 +99,9 @@ def take_lease(session: Session) -> Lease | None:
     if not _TAKE.write(session.pk, process_name(), run.token + 1, _length()):
         return None
     run.token += 1
-    return Lease(session.pk, run.token, taken_over=bool(run.owner))
+    team = session.project.team
+    team_id = "" if most_turns(team.max_turns) is None else team.pk
+    return Lease(session.pk, run.token, taken_over=bool(run.owner), team_id=team_id)
 
 
 def renew_lease(lease: Lease) -> bool | None:
@@ -127,9 +147,10 @@ def abandon_lease(lease: Lease) -> None:
 
 
 def runnable_sessions() -> list[tuple[str, Project]]:
-    """Returns: sessions with something to do and no live owner, who was due first before others.
+    """Returns: sessions with something to do and no live owner, in the order of the line.
 
-    The beat rings for each, and so does a worker that starts: nobody loses their place in line.
+    Those of a team at its limit are not among them.
     """
-    rows = due_sessions().select_related("project")
-    return [(session.pk, session.project) for session in rows]
+    ready = [one.id for one in load_line().order.ready]
+    found = Session.objects.select_related("project").in_bulk(ready)
+    return [(session_id, found[session_id].project) for session_id in ready if session_id in found]

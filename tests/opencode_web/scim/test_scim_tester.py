@@ -18,7 +18,9 @@ result = create_directory_token(operator, name="tester")[1]
 
 def test_scim2_tester_finds_no_fault(server: Installation) -> None:
     headers = {"Authorization": f"Bearer {server.run(_TOKEN)}"}
-    with httpx2.Client(base_url=f"{server.url}/scim/v2", headers=headers, verify=False) as client:
+    base = f"{server.url}/scim/v2"
+    # Nobody says how long a busy machine takes for the first.
+    with httpx2.Client(base_url=base, headers=headers, verify=False, timeout=60) as client:
         results = check_server(SyncSCIMClient(client))
     faults = [
         f"{one.title} {one.resource_type or ''}: {one.reason}"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sessions.actions.permissions import reply_permission
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionAsked
 from sessions.models import PermissionRequest, RuleScope, SavedRule, Session
+from sessions.present.conversation.asks import PermissionCard
 from sessions.present.conversation.docks import load_cards
 from sessions.rules.in_force import session_ruleset
 from teams.models import AuditEntry, Team, User
@@ -68,6 +70,46 @@ def test_always_is_refused_when_there_is_nothing_to_remember(
 def test_always_is_offered_only_when_there_is_something_to_remember(session: Session) -> None:
     assert 'value="always"' in card(session, ask(session, ["make *"]))
     assert 'value="always"' not in card(session, ask(session, []))
+
+
+@pytest.mark.parametrize(
+    ("patterns", "always", "offered"),
+    [
+        (["make test"], ["make *"], [("make test", True), ("make *", False)]),
+        (["a.py", "b.py"], ["*"], [("a.py", True), ("b.py", True), ("*", False)]),
+        # Such a text would match others as a pattern.
+        (["rm *.py"], ["rm *"], [("rm *", True)]),
+        (["rm a\\ b"], ["rm *"], [("rm *", True)]),
+        (["till"], ["till"], [("till", True)]),
+        (["x" * 201], ["*"], [("*", True)]),
+        (["make test"], [], []),
+    ],
+)
+def test_what_was_asked_for_itself_is_proposed_before_what_is_wider(
+    patterns: list[str], always: list[str], offered: list[tuple[str, bool]], session: Session
+) -> None:
+    request = ask(session, always)
+    request.patterns = patterns
+    (shown,) = load_cards(session, [request])
+    assert isinstance(shown, PermissionCard)
+    assert [(one.pattern, one.checked) for one in shown.always] == offered
+
+
+def test_only_what_was_asked_for_itself_can_be_remembered(alice: User, session: Session) -> None:
+    access = session_access(alice, session)
+    chosen = ["make test", "make clean"]
+    reply_permission(access, ask(session, ["make *"]), reply="always", patterns=chosen)
+    assert SavedRule.objects.get().pattern == "make test"
+    assert AuditEntry.objects.get(action="permission.replied").data["always"] == ["make test"]
+    # Clients that name none get what the request offers, as ever.
+    reply_permission(access, ask(session, ["make *"]), reply="always")
+    assert SavedRule.objects.filter(pattern="make *").exists()
+
+
+def test_the_card_begins_at_the_first_line_that_changes(session: Session) -> None:
+    diff = "--- a.txt\n+++ a.txt\n@@ -1,4 +1,4 @@\n one\n two\n three\n-old\n+new\n"
+    shown = card(session, ask(session, [], filepath="a.txt", diff=diff))
+    assert re.findall(r'diff-code">(\w+)', shown) == ["three", "old", "new"]
 
 
 def test_the_card_shows_the_folder_a_command_runs_in(session: Session) -> None:

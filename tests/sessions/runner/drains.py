@@ -8,7 +8,8 @@ from opencode_web.lib.db import in_db
 from sessions.actions.control import request_stop
 from sessions.models import Part, SavedRule, Session
 from sessions.runner import run_session
-from sessions.runner.drain.advance import begin, take_up
+from sessions.runner.drain.admission import take_up
+from sessions.runner.drain.advance import begin
 from sessions.runner.log.lease import Lease, runnable_sessions
 from sessions.runner.log.steps import Next
 from teams.models import User

@@ -19,7 +19,8 @@ from sessions.events.store import LeaseLost
 from sessions.events.types import MessageUpdated, SessionEvent, SessionUpdated
 from sessions.models import PermissionRequest, Run, Session
 from sessions.runner import run_session
-from sessions.runner.drain.advance import advance, take_up
+from sessions.runner.drain.admission import take_up
+from sessions.runner.drain.advance import advance
 from sessions.runner.log.lease import Lease, acquire_lease, runnable_sessions
 from sessions.runner.log.steps import ProviderTurn
 from sessions.runner.log.text_writer import append_events

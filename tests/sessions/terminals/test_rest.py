@@ -152,6 +152,12 @@ async def test_only_so_many_are_open(ann: Person, bill: Person, settings: Any) -
     settings.TERMINALS_PER_TEAM = 1
     response = await bill.call("post", "/pty", {})
     assert "The team has reached" in response.json()["data"]["message"]
+    teams = Team.objects.filter(name="Acme")
+    await in_db(teams.update, max_terminals=2)
+    assert (await bill.call("post", "/pty", {})).status_code == 200
+    settings.TERMINALS_PER_PERSON = 9
+    await in_db(teams.update, max_terminals=0)
+    assert "The team has reached" in (await bill.call("post", "/pty", {})).text
 
 
 @pytest.mark.parametrize(

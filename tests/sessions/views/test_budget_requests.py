@@ -55,6 +55,9 @@ def test_fr_02_budgets_of_projects_members_and_service_accounts_are_set_on_the_p
     assert "Robot" not in mine
     wrong = browser.post(f"{PAGE}/limits", form("project:prj_of_others", "2"))
     assert wrong.status_code == 422
+    twice = browser.post(f"{PAGE}/limits", form("team", "2", "month"))
+    assert twice.status_code == 422
+    assert "Set this budget above, under Limits or Members." in twice.content.decode()
     first = Budget.objects.earliest("pk")
     assert client_for(bob).post(f"{PAGE}/limits/{first.pk}/remove").status_code == 403
     assert browser.post(f"{PAGE}/limits/{first.pk}/remove").status_code == 302

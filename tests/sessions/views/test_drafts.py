@@ -66,6 +66,31 @@ def test_a_draft_goes_when_it_is_sent_and_no_older_copy_comes_back(
     assert field(browser, url) == "And that"
 
 
+def test_what_was_chosen_is_kept_until_it_is_sent_and_for_nobody_else(
+    browser: Client, session: Session, client_for: ClientFor, bob: User
+) -> None:
+    url = f"/t/acme/s/{session.pk}"
+    plan = '<option value="plan" selected>'
+
+    for name, value in [("agent", "plan"), ("variant", "x" * 300)]:
+        assert browser.post(URL, {"session": session.pk, name: value}).status_code == 204
+    assert plan in browser.get(url).content.decode()
+    assert plan not in client_for(bob).get(url).content.decode()
+    # What is typed in a browser since is newer.
+    save(browser, "Say this", session=session.pk, ago_s=3600)
+    assert field(browser, url) == "Say this"
+    assert KeptDraft.objects.get(user__email="alice@example.com").choices == {
+        "agent": "plan",
+        "variant": "x" * 200,
+    }
+    # A variant is one of its model.
+    browser.post(URL, {"session": session.pk, "model": "demo/tour"})
+    assert KeptDraft.objects.get(text="Say this").choices == {"agent": "plan", "model": "demo/tour"}
+
+    browser.post(f"{url}/prompt", {"text": "Say this"})
+    assert KeptDraft.objects.get(user__email="alice@example.com").choices == {}
+
+
 def test_a_new_session_has_one_for_each_project(browser: Client, project: Project) -> None:
     save(browser, "Begin", project=project.pk)
 

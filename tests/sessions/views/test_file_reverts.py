@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,6 +56,9 @@ def test_one_changed_file_goes_back_by_a_form_and_is_undone_by_another(
     page = client.get(f"{url}?panel=changes").content.decode()
     assert f'action="{url}/file/undo"' in page
     assert "reverted" in page
+    # What was put back is listed, and not counted.
+    assert set(re.findall(r"data-changes-count>(\d*)<", page)) == {"1"}
+    assert 'changes-total meta">1 file ' in page
     client.post(f"{url}/file/undo", {"file": "old.txt"})
     _drain(session)
     assert (Path(project.directory) / "old.txt").read_text() == "0\n1\n"
@@ -85,5 +89,6 @@ def test_a_rollback_says_before_and_after_what_becomes_of_files(
     _drain(session)
     page = client.get(url).content.decode()
     assert "1 message rolled back · 2 files restored" in page
+    assert "Your next message makes this permanent." in page
     assert "<code>old.txt</code> as it was; somebody had changed it since" in page
     assert "large.bin" in page

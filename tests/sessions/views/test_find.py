@@ -11,6 +11,7 @@ from django.db import connection
 from django.test import Client
 
 from sessions.actions.history import delete_messages
+from sessions.actions.sessions import update_session
 from sessions.models import Part, Project, Session
 from sessions.text_search import excerpt, find_said, words_of
 from teams.models import Team, User
@@ -125,6 +126,7 @@ def test_titles_come_first_and_hits_stand_below_their_session(
 ) -> None:
     titled = make_session(alice, project, title="Rounding of <prices>")
     talked = make_session(alice, project, title="Another operation")
+    update_session(session_access(alice, talked), archived_ms=1)
     for _ in range(5):
         said(talked, alice, "about rounding <here>")
     page = client_for(alice).get("/t/acme/search?q=rounding").content.decode()
@@ -133,6 +135,8 @@ def test_titles_come_first_and_hits_stand_below_their_session(
     body = page[page.index('id="found"') :]
     assert body.index(titled.pk) < body.index(talked.pk)
     assert body.count("?at=msg_") == 3
+    assert "archived" not in body[: body.index(talked.pk)]
+    assert "archived · " in body
 
 
 def test_a_hit_opens_the_page_around_it(
@@ -182,7 +186,7 @@ def test_commands_and_settings_are_found_by_their_names(
     assert "Keys" in names(alice, "settings")
     assert "Keys" not in names(bob, "settings")
     # Where there is nothing but money, no work can be gone to.
-    assert names(bill, "") == names(bill, ">") == ["Documentation", "Usage"]
+    assert names(bill, "") == names(bill, ">") == ["Documentation", "Install app", "Usage"]
     assert [names(bill, text) for text in ("till", "#", "audit", "permissions", "@x")] == [[]] * 5
     of_team = {"Members", "Roles", "Budgets"}
     assert of_team <= set(names(bill, "settings")) <= {*names(vera, "settings")} - {"General"}

@@ -109,6 +109,8 @@ def test_a_filter_that_hides_all_says_so_and_can_be_cleared(
     found = rows(html(browser, "/t/acme/?who=team&text=nothing"))
     assert "No sessions match this filter." in found
     assert "No sessions yet" not in found
+    assert 'href="/t/acme/search?q=nothing">Search messages for “nothing”' in found
+    found = rows(html(browser, "/t/acme/?who=mine&project=prj_none"))
     link = found.split('class="button button-main" href="')[1].split('"')[0]
     assert f'id="row-{session.pk}"' in html(browser, link.replace("&amp;", "&"))
 

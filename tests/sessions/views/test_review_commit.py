@@ -75,7 +75,7 @@ def test_only_what_is_staged_is_committed_where_something_is(story: Story) -> No
     page = story.review.get("/file?source=uncommitted&file=till.py")
     assert story.review.post("stage", **hunks_of(page)[1]) == 204
     shown = story.pane()
-    assert "Commit 1 staged file" in shown
+    assert "Commit staged changes in 1 file" in shown
     assert "changes of other people" not in shown
     shown = story.commit("staged")
     assert "Committed " in shown

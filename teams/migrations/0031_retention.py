@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('teams', '0029_budget_warn_percent'),
+        ('teams', '0030_announcements'),
     ]
 
     operations = [

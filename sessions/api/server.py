@@ -1,0 +1,144 @@
+"""What operators see and tell of the whole server: samples, announcements and maintenance."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from django.utils import timezone
+from ninja import Field, Router, Schema
+from typing_extensions import TypedDict
+
+from opencode_web.lib.errors import Forbidden
+from sessions.api.auth import ApiRequest
+from sessions.models import ServerSample
+from sessions.wire import to_ms
+from teams.access import is_operator
+from teams.actions.announcements import Draft, end_announcement, post_announcement
+from teams.announcements import planned_announcements, shown_announcements
+from teams.http import client_ip
+from teams.models import Announcement, Scope
+
+router = Router(tags=["instance"])
+
+_SPANS = {"day": (60, 1), "week": (3600, 7), "month": (3600, 30)}
+
+
+class SampleWire(TypedDict):
+    """One minute or hour. `time` in milliseconds, waits in seconds, `cost` in US dollars.
+
+    `tokens` by the ID of the team.
+    """
+
+    time: int
+    running: float
+    queued: float
+    workers: float
+    queueAge: float
+    responses: int
+    failures: int
+    cost: float
+    tokens: dict[str, int]
+
+
+class AnnouncementWire(TypedDict):
+    """Times in milliseconds; without an end it is shown until somebody ends it."""
+
+    id: int
+    text: str
+    level: str
+    maintenance: bool
+    start: int
+    end: int | None
+
+
+class AnnouncementBody(Schema):
+    """A text for every page, and with `maintenance` the reason why no messages are accepted."""
+
+    text: str = Field(max_length=500)
+    level: Literal["info", "warn", "bad"] = "info"
+    maintenance: bool = False
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+@router.get("/instance/samples", summary="What the server did over time, for operators")
+def get_samples(
+    request: ApiRequest, range: Literal["day", "week", "month"] = "day"
+) -> list[SampleWire]:
+    """Minutes of a day, or hours of a week or month, the oldest first."""
+    _require_operator(request)
+    step_s, days = _SPANS[range]
+    since = timezone.now() - timedelta(days=days)
+    rows = ServerSample.objects.filter(step_s=step_s, start__gte=since).order_by("start")
+    return [
+        {
+            "time": to_ms(row.start),
+            "running": row.running,
+            "queued": row.queued,
+            "workers": row.workers,
+            "queueAge": row.queue_age_s,
+            "responses": row.responses,
+            "failures": row.failures,
+            "cost": float(row.cost),
+            "tokens": row.tokens,
+        }
+        for row in rows
+    ]
+
+
+@router.get("/instance/announcements", summary="Announcements and maintenance")
+def get_announcements(request: ApiRequest) -> list[AnnouncementWire]:
+    """Those that are shown now. Operators also get planned ones."""
+    rows = planned_announcements() if _is_operator(request) else shown_announcements()
+    return [_to_wire(row) for row in rows]
+
+
+@router.post("/instance/announcements", summary="Post an announcement, or begin maintenance")
+def create_announcement(request: ApiRequest, body: AnnouncementBody) -> AnnouncementWire:
+    """During maintenance prompts get 503 with `Retry-After`, and running turns finish."""
+    _require_operator(request)
+    draft = Draft(
+        text=body.text,
+        level=body.level,
+        stops_prompts=body.maintenance,
+        starts_at=_aware(body.start),
+        ends_at=_aware(body.end),
+    )
+    return _to_wire(post_announcement(request.auth.user, draft, ip=client_ip(request)))
+
+
+@router.delete(
+    "/instance/announcements/{announcement_id}", summary="End an announcement or maintenance"
+)
+def delete_announcement(request: ApiRequest, announcement_id: int) -> bool:
+    _require_operator(request)
+    end_announcement(request.auth.user, announcement_id, ip=client_ip(request))
+    return True
+
+
+def _require_operator(request: ApiRequest) -> None:
+    request.auth.require(Scope.ADMIN)
+    if not _is_operator(request):
+        raise Forbidden("Only operators of this server can do this, with their sign-in.")
+
+
+def _is_operator(request: ApiRequest) -> bool:
+    # A token is one team's.
+    return is_operator(request.auth.user) and request.auth.via != "token"
+
+
+def _aware(time: datetime | None) -> datetime | None:
+    """Without a time zone it is in UTC."""
+    return timezone.make_aware(time) if time is not None and timezone.is_naive(time) else time
+
+
+def _to_wire(row: Announcement) -> AnnouncementWire:
+    return {
+        "id": row.pk,
+        "text": row.text,
+        "level": row.level,
+        "maintenance": row.stops_prompts,
+        "start": to_ms(row.starts_at),
+        "end": to_ms(row.ends_at) if row.ends_at else None,
+    }

@@ -43,6 +43,7 @@ from sessions.models import (
     SavedRule,
     Session,
     TeamSearch,
+    TeamSecret,
     TeamSkill,
     Webhook,
 )
@@ -195,6 +196,7 @@ def _to_set_again(team: Team) -> list[str]:
     found = [f"key of the provider {one.name}" for one in ProviderConfig.objects.filter(team=team)]
     secrets = ProjectSecret.objects.filter(project__team=team).select_related("project")
     found += [f"secret {one.name} of the project {one.project.name}" for one in secrets]
+    found += [f"secret {one.name} of the team" for one in TeamSecret.objects.filter(team=team)]
     forges = ProjectForge.objects.filter(project__team=team).exclude(token="")
     found += [f"publishing of the project {one.project.name}" for one in forges]
     found += ["web search" for _ in TeamSearch.objects.filter(team=team)]

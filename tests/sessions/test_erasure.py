@@ -47,6 +47,8 @@ OF_THE_SERVER = {
     "agent_sessions_backup": "operators name the folder of a backup",
     "agent_sessions_serverprocess": "names of processes",
     "teams_allowedaddress": "operators type it",
+    "teams_directorygroup": "of the company's directory, which names it",
+    "teams_directorytoken": "operators name it",
     "teams_erasure": "has ids only; this one was filled by hand",
     "teams_failedattempt": "digests",
     "teams_formerkey": "a key",

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from opencode_web.lib.json import JsonObject, number_of, text_of
-from opencode_web.lib.templatetags.ui import money, ordinal
+from opencode_web.lib.templatetags.ui import money
 from sessions.actions.admission import find_closure
 from sessions.actions.sessions import is_default_title
 from sessions.changes.restore_request import is_restoring
@@ -28,6 +28,7 @@ from sessions.models import (
     WaitsFor,
 )
 from sessions.present.place import Place
+from sessions.present.place_in_line import place_text
 from sessions.present.pulls import PullLine
 from sessions.present.stored_text import outcome_of
 from sessions.queue_position import PlaceInLine, places_of
@@ -200,7 +201,7 @@ def look_of(
         if session.compacting_at is not None and session.waits_for == WaitsFor.NOTHING:
             return "run", _("Compacting")
         if place is not None:
-            return "queue", _queued(place)
+            return "queue", place_text(place)
         if session.waits_for in (WaitsFor.FUNDS, WaitsFor.ROOM):
             is_room = session.waits_for == WaitsFor.ROOM
             return "queue", outcome_of(session) if is_room else _("Waiting for budget")
@@ -209,33 +210,6 @@ def look_of(
     # What a turn that is done still says is that some of its calls failed.
     has_failures = look == "done" and bool(session.outcome_detail)
     return ("warn", outcome_of(session)) if has_failures else (look, _(text))
-
-
-def _queued(place: PlaceInLine) -> str:
-    if not place.number:
-        return _("Queued")
-    if place.running:
-        return _held(place)
-    if place.number == 1:
-        return _("Queued, next in line")
-    return _("Queued, %(place)s in line") % {"place": ordinal(place.number)}
-
-
-def _held(place: PlaceInLine) -> str:
-    values = {"count": place.running, "place": ordinal(place.number)}
-    if place.number == 1:
-        text = ngettext(
-            "Queued, next in your team: %(count)s turn running",
-            "Queued, next in your team: %(count)s turns running",
-            place.running,
-        )
-    else:
-        text = ngettext(
-            "Queued, %(place)s in your team: %(count)s turn running",
-            "Queued, %(place)s in your team: %(count)s turns running",
-            place.running,
-        )
-    return text % values
 
 
 def shown_title(session: Session) -> str:

@@ -19,6 +19,7 @@ ADMIN_READ: Codes = (200, 200, 403, 403, 404, 302)
 # There is none, which only admins are told.
 NOT_FOR_ADMINS: Codes = (404, 404, 403, 403, 404, 302)
 # What everybody has.
+ASKER: Codes = (302, 302, 404, 404, 404, 302)
 EACH: Codes = (200, 200, 200, 200, 200, 302)
 NO_ACCOUNT: Codes = (404, 404, 404, 404, 404, 302)
 # Nobody of the cast is one.
@@ -30,6 +31,7 @@ _M = "t/<slug:team>/settings/models/"
 _A = _M + "p/<str:provider>"
 _K = "t/<slug:team>/settings/skills/"
 _MCP = "t/<slug:team>/settings/mcp/"
+_BUDGETS = "t/<slug:team>/settings/budgets"
 _CHOICES = "t/<slug:team>/choices"
 _TRUST = ("repository/trust", "repository/withdraw")
 
@@ -103,11 +105,7 @@ PAGES = [
     Row("get", "t/<slug:team>/settings/budgets", READ),
     Row("post", "t/<slug:team>/settings/budgets", GOVERN, {"team": "5"}),
     # The team's: admins have it, others that of their own budget.
-    Row(
-        "post",
-        "t/<slug:team>/settings/budgets/notices/<int:notice>/away",
-        (302, 302, 404, 404, 404, 302),
-    ),
+    Row("post", _BUDGETS + "/notices/<int:notice>/away", ASKER),
     Row(
         "post", "t/<slug:team>/settings/budgets/limits", GOVERN, {**_BUDGET, "limit-whose": "each"}
     ),
@@ -115,17 +113,8 @@ PAGES = [
     Row("get", "t/<slug:team>/settings/budgets/ask", (200, 200, 200, 403, 404, 302)),
     Row("post", "t/<slug:team>/settings/budgets/ask", (422, 422, 422, 403, 404, 302)),
     # Alice's own: admins answer it, and she puts the answer away.
-    Row(
-        "post",
-        "t/<slug:team>/settings/budgets/requests/<str:asked>",
-        (302, 302, 404, 404, 404, 302),
-        {"act": "deny"},
-    ),
-    Row(
-        "post",
-        "t/<slug:team>/settings/budgets/requests/<str:asked>/away",
-        (302, 302, 404, 404, 404, 302),
-    ),
+    Row("post", _BUDGETS + "/requests/<str:asked>", ASKER, {"act": "deny"}),
+    Row("post", _BUDGETS + "/requests/<str:asked>/away", ASKER),
     Row("get", "t/<slug:team>/search", READ),
     Row(
         "get",

@@ -16,14 +16,17 @@ MAX_FOLDER_MODULES = 25
 FULL_FOLDERS = {
     "opencode_web": "the parts of the server; Django and its commands look for them here",
     "opencode_web/lib": "small modules that know nothing of each other",
+    "opencode_web/ops": "one module for each page of the console",
     "providers": "accounts and the catalog around one package, `llm`",
     "providers/llm": "one import path for those who install the package alone",
+    "sessions": "what every room of it uses: access, wire, places, limits",
     "sessions/actions": "one module for each noun that people change",
     "sessions/api": "one module for each noun of the API",
     "sessions/models": "one module for each table or two",
     "sessions/stream": "one socket's work, from the bus to the frame",
     "sessions/views": "one module for each page",
     "teams/actions": "one module for each noun that people change",
+    "teams": "people, rights and the audit log; rooms of one noun are folders already",
     "tools/sandbox": "one program's sandbox, read from `select` downwards",
 }
 VAGUE = {"utils", "helpers", "misc", "manager", "common"}

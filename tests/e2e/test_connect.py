@@ -40,7 +40,7 @@ def test_a_server_is_connected_its_models_are_ticked_and_one_is_tested(
         if allow.is_visible():
             page.locator("#server").get_by_label("Key").fill(KEY)
             allow.click()
-        expect(page.locator("#check")).to_contain_text("2 models can be used.")
+        expect(page.locator("#check")).to_contain_text("2 known models.")
         assert list(find_faults(page, "settings-listed", axe)) == []
         page.get_by_role("checkbox", name="qwen3-coder").uncheck()
         page.get_by_label("Input price of llama4").fill("0.5")

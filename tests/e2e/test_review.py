@@ -89,6 +89,23 @@ def test_sources_are_chosen_and_files_and_changes_reached_with_keys(
     expect(pane.get_by_label("Changes to show")).to_have_value("uncommitted")
 
 
+def fold_by_keys(page: Page) -> None:
+    """Unfold all files and fold them again, and look at the list of keys."""
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Shift+e")
+    page.keyboard.press("]")
+    expect(page.locator("[data-line]:focus")).to_be_visible()
+    page.keyboard.press("Shift+e")
+    expect(page.locator("summary.file-head:focus")).to_be_visible()
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Commands and shortcuts")
+    expect(keys.get_by_text("Comment on the lines")).to_be_visible()
+    # Of two with the same keys the one that acts here.
+    expect(keys.get_by_text("Previous change", exact=True)).to_be_visible()
+    expect(keys.get_by_text("Show or hide the session list")).to_be_hidden()
+    page.keyboard.press("Escape")
+
+
 def test_changes_are_reviewed_in_the_full_window(
     server: Installation, client: httpx.Client, folder: Path, page: Page
 ) -> None:
@@ -126,19 +143,7 @@ def test_changes_are_reviewed_in_the_full_window(
     pane.get_by_role("button", name="Expand or collapse all files").click()
     expect(pane.locator("[data-line]:visible")).to_have_count(0)
     # Its keys act wherever the focus is, and what is folded hands the focus to its head.
-    page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("Shift+e")
-    page.keyboard.press("]")
-    expect(page.locator("[data-line]:focus")).to_be_visible()
-    page.keyboard.press("Shift+e")
-    expect(page.locator("summary.file-head:focus")).to_be_visible()
-    page.keyboard.press("?")
-    keys = page.get_by_role("dialog", name="Commands and shortcuts")
-    expect(keys.get_by_text("Comment on the lines")).to_be_visible()
-    # Of two with the same keys the one that acts here.
-    expect(keys.get_by_text("Previous change", exact=True)).to_be_visible()
-    expect(keys.get_by_text("Show or hide the session list")).to_be_hidden()
-    page.keyboard.press("Escape")
+    fold_by_keys(page)
     page.keyboard.press("Shift+e")
     page.keyboard.press("t")
     expect(files).to_be_visible()

@@ -97,7 +97,7 @@ def test_an_admin_signs_in_and_out(
     assert not McpSignIn.objects.exists()
     entries = AuditEntry.objects.filter(action__startswith="mcp.").order_by("pk")
     told = {"server": "shop", "host": "127.0.0.1"}
-    assert [(one.action, one.actor, one.data) for one in entries] == [
+    assert [(one.action, one.actor, one.told) for one in entries] == [
         ("mcp.signed_in", adam, told),
         ("mcp.signed_out", adam, told),
     ]

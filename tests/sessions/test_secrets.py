@@ -66,7 +66,7 @@ def test_a_secret_is_stored_encrypted_and_audited_without_its_value(
     assert VALUE not in row.value
     assert project_redactor(project.pk).secrets == {"TOKEN": VALUE, "OTHER": "another-value"}
     entries = AuditEntry.objects.filter(action="secret.set")
-    assert [one.data for one in entries] == [{"name": "TOKEN"}] * 2 + [{"name": "OTHER"}]
+    assert [one.told for one in entries] == [{"name": "TOKEN"}] * 2 + [{"name": "OTHER"}]
     # One that this server cannot read any more is left out and said.
     ProjectSecret.objects.filter(name="OTHER").update(value="gAAAA-of-another-key")
     caplog.set_level(logging.ERROR)

@@ -69,6 +69,13 @@ def _bound_by_scripts() -> set[str]:
     bound = {
         name for text in scripts for name in re.findall(r'bind\(\{\s*id: "([a-z0-9-]+)"', text)
     }
+    numbered = {
+        name for text in scripts for name in re.findall(r"id: `([a-z-]+)\$\{number\}`", text)
+    }
+    bound |= {f"{name}{number}" for name in numbered for number in range(1, 10)}
+    for text in scripts:
+        for table in re.findall(r"^const keys = \{\n(.*?)^\};\nfor .* bind\(", text, re.M | re.S):
+            bound |= set(re.findall(r'^  "?([a-z-]+)"?:', table, re.M))
     return bound | {
         name.strip(' "\n')
         for text in scripts

@@ -57,7 +57,9 @@ def control(field: BoundField, takes_focus: object = False) -> SafeString:
     """The control of a field. A page begins in the first wrong one, else in what `takes_focus`."""
     wrong = next(iter(field.form.errors), "")
     is_first = field.name == wrong if wrong else bool(takes_focus)
-    return field.as_widget(attrs={"autofocus": True} if is_first else None)
+    shown = field.as_widget(attrs={"autofocus": True} if is_first else None)
+    # As `str(field)` does: what the page began with tells what was changed on it.
+    return shown + field.as_hidden(only_initial=True) if field.field.show_hidden_initial else shown
 
 
 @register.simple_tag(takes_context=True)

@@ -47,7 +47,7 @@ def test_an_operator_reads_for_a_time_and_the_team_sees_it(
     assert f"(Viewer): {REASON}" in shown
     entries = AuditEntry.objects.filter(action="emergency.began").order_by("pk")
     assert [(entry.team, entry.actor) for entry in entries] == [(team, root), (None, root)]
-    assert entries[0].data["reason"] == REASON
+    assert entries[0].told["reason"] == REASON
 
 
 def test_writing_is_asked_for_by_itself_and_is_no_ownership(console: Client, team: Team) -> None:

@@ -100,7 +100,7 @@ def test_only_what_was_asked_for_itself_can_be_remembered(alice: User, session: 
     chosen = ["make test", "make clean"]
     reply_permission(access, ask(session, ["make *"]), reply="always", patterns=chosen)
     assert SavedRule.objects.get().pattern == "make test"
-    assert AuditEntry.objects.get(action="permission.replied").data["always"] == ["make test"]
+    assert AuditEntry.objects.get(action="permission.replied").told["always"] == ["make test"]
     # Clients that name none get what the request offers, as ever.
     reply_permission(access, ask(session, ["make *"]), reply="always")
     assert SavedRule.objects.filter(pattern="make *").exists()

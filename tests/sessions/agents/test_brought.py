@@ -239,7 +239,7 @@ def test_trust_is_the_word_of_an_admin_and_is_taken_back(
         "repository.trusted",
         "repository.trust_withdrawn",
     ]
-    assert actions[0].data["files"] == [".opencode/agent/review.md"]
+    assert actions[0].told["files"] == [".opencode/agent/review.md"]
 
 
 def test_a_file_that_cannot_be_told_by_its_text_takes_all_tools_with_it(tmp_path: Path) -> None:

@@ -226,9 +226,9 @@ def test_to_remember_nothing_cannot_be_sent(
     page.locator(".permission-always > summary").click()
     button = page.get_by_role("button", name="Allow and remember")
     expect(button).to_be_enabled()
-    page.locator("[name=pattern]").uncheck()
+    page.locator("[name=pattern]").first.uncheck()
     expect(button).to_be_disabled()
-    page.locator("[name=pattern]").check()
+    page.locator("[name=pattern]").first.check()
     expect(button).to_be_enabled()
 
 

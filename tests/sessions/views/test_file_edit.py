@@ -66,7 +66,7 @@ def test_a_saved_file_keeps_its_mode_line_endings_and_byte_order_mark(editor: Ed
     assert editor.save("run.bat", "three\n", digest(saved)).status_code == 200
     assert file.read_bytes() == b"\xef\xbb\xbfthree\r\n"
     entries = AuditEntry.objects.filter(action="file.edited")
-    assert [one.data["file"] for one in entries] == ["run.bat", "run.bat"]
+    assert [one.told["file"] for one in entries] == ["run.bat", "run.bat"]
 
 
 def test_a_form_without_a_script_saves_and_returns_to_the_file(editor: Editor) -> None:

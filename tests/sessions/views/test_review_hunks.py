@@ -79,7 +79,7 @@ def test_each_hunk_is_staged_and_unstaged_by_itself(story: Story, alice: User) -
     assert page.count(">Staged<") == 1
     assert page.index(">Staged<") > page.index("FIRST")
     entry = AuditEntry.objects.get(action="file.staged")
-    assert (entry.actor, entry.data["file"]) == (alice, "till.py")
+    assert (entry.actor, entry.told["file"]) == (alice, "till.py")
 
     # Lines above it have moved what is staged: it is still that hunk.
     first, last = story.hunks()

@@ -102,7 +102,7 @@ def test_the_form_says_what_becomes_of_a_file_and_who_did_it_is_written_down(
     assert "The file is reset to the last commit." in pane
     story.revert("new.txt")
     entry = AuditEntry.objects.get(action="file.reverted")
-    assert (entry.actor, entry.data["file"]) == (alice, "new.txt")
+    assert (entry.actor, entry.told["file"]) == (alice, "new.txt")
 
 
 def test_what_nobody_has_looked_at_is_not_thrown_away(story: Story, repository: Repository) -> None:

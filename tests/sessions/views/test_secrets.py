@@ -49,7 +49,7 @@ def test_an_admin_sets_and_removes_a_secret_and_nobody_reads_it(
     assert not ProjectSecret.objects.exists()
     assert browser.post(f"{url}/{row.pk}/remove").status_code == 404
     entries = AuditEntry.objects.filter(action__startswith="secret.").order_by("pk")
-    assert [(one.action, one.data) for one in entries] == [
+    assert [(one.action, one.told) for one in entries] == [
         ("secret.set", {"name": "DEPLOY_TOKEN"}),
         ("secret.removed", {"name": "DEPLOY_TOKEN"}),
     ]

@@ -54,7 +54,7 @@ def test_an_admin_gives_all_projects_or_some_a_secret_and_nobody_reads_it(
     assert browser.post(f"{URL}/{row.pk}/remove").status_code == 302
     assert secrets_of(other) == {"DEPLOY": VALUE}
     entries = AuditEntry.objects.filter(action__startswith="secret.team").order_by("pk")
-    assert [(one.action, one.data) for one in entries] == [
+    assert [(one.action, one.told) for one in entries] == [
         ("secret.team_set", {"name": "DEPLOY", "everywhere": True, "projects": []}),
         ("secret.team_set", {"name": "STAGE", "everywhere": False, "projects": ["other"]}),
         ("secret.team_set", {"name": "STAGE", "everywhere": True, "projects": []}),

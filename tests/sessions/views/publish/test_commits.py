@@ -22,7 +22,7 @@ def test_it_commits_in_the_name_of_who_asks_with_the_agent_as_co_author(
     browser: Client, own: Session, alice: User
 ) -> None:
     panel = Panel(browser, own)
-    assert "Not checked yet" in browser.get(panel.url).content.decode()
+    assert "Checking the files" in browser.get(panel.url).content.decode()
     shown = panel.show()
     assert f"{panel.row.branch}</span>" in shown
     assert "3 files" in shown

@@ -34,7 +34,7 @@ def test_it_pushes_and_says_what_is_left(browser: Client, own: Session, bare: Pa
     panel.do("commit", message="Two", which="all")
     assert "1 commit to push" in panel.show()
     entry = AuditEntry.objects.get(action="checkout.pushed")
-    assert entry.data["branch"] == row.branch
+    assert entry.told["branch"] == row.branch
 
 
 def test_it_says_why_it_cannot_push(browser: Client, own: Session, bare: Path) -> None:

@@ -48,8 +48,8 @@ def restore_rule(access: TeamAccess, entry_id: int) -> SavedRule:
         raise _too_late()
     require_role(access, Role.MEMBER if entry.target_type == "project" else Role.ADMIN)
     rule = _rule_of(entry, access.team)
-    same = {"data__permission": rule.permission, "data__pattern": rule.pattern}
-    if revoked.filter(pk__gt=entry.pk, target_id=entry.target_id, **same).exists():
+    later = revoked.filter(pk__gt=entry.pk, target_id=entry.target_id)
+    if (rule.permission, rule.pattern) in map(_what, later):
         raise _too_late()
     SavedRule.objects.bulk_create([rule], ignore_conflicts=True)
     record(
@@ -92,6 +92,10 @@ def _rule_of(entry: AuditEntry, team: Team) -> SavedRule:
         created_by=User.objects.filter(pk=number_of(entry.told, "author") or 0).first(),
         created_at=timezone.now(),
     )
+
+
+def _what(entry: AuditEntry) -> tuple[str, str]:
+    return text_of(entry.told, "permission"), text_of(entry.told, "pattern")
 
 
 def _too_late() -> Conflict:

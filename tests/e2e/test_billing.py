@@ -75,7 +75,7 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
 
     bob.keyboard.press("Control+k")
     found = bob.locator("dialog[open] [role=option]")
-    names = ("Show commands", "Sign out", "Documentation", "Usage")
+    names = ("Go to", "Show commands", "Sign out", "Documentation", "Install app", "Usage")
     shown = [re.compile(f"^{name}") for name in names]
     expect(found).to_have_text(shown)
     bob.keyboard.type("budg")
@@ -85,7 +85,7 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
     expect(bob).to_have_url(re.compile("/settings/budgets$"))
     bob.get_by_label("For the whole team").fill("25")
     bob.get_by_label("For one session").fill("2.5")
-    bob.get_by_role("button", name="Save").click()
+    bob.get_by_role("button", name="Save").first.click()
     expect(bob.get_by_text("Saved. Sessions that wait")).to_be_visible()
     expect(bob.get_by_text("of $25.00").first).to_be_visible()
     expect(bob.get_by_text("$2.50")).to_be_visible()
@@ -93,7 +93,9 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
 
     bob.keyboard.press("?")
     keys = bob.get_by_role("dialog", name="Commands and shortcuts").locator("dt:visible")
-    expect(keys).to_have_text(["Usage", "Search and navigate", "Show commands and shortcuts"])
+    expect(keys).to_have_text(
+        ["Go to the next pane", "Usage", "Search and navigate", "Show commands and shortcuts"]
+    )
     bob.keyboard.press("Escape")
     bob.keyboard.press("g")
     bob.keyboard.press("h")

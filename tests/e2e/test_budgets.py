@@ -41,7 +41,7 @@ def pages(
 def save(page: Page, server: Installation, amount: str) -> None:
     page.goto(f"{server.url}/t/{server.team}/settings/budgets")
     page.get_by_label("For the whole team").fill(amount)
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("region", name="Limits").get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved. Sessions that wait")).to_be_visible()
 
 

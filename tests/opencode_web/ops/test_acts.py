@@ -32,7 +32,7 @@ def test_stopping_a_turn_is_asked_for_and_recorded(
     assert (run.stop_requested_by, run.stop_by_operator) == (root, True)
     entry = AuditEntry.objects.latest("id")
     assert (entry.action, entry.actor, entry.team) == ("operator.stopped_turn", root, team)
-    assert (entry.target_id, entry.data) == (session.pk, {"reason": "It burns money"})
+    assert (entry.target_id, entry.told) == (session.pk, {"reason": "It burns money"})
     assert "stopping" in console.get("/ops/turns").content.decode()
 
 

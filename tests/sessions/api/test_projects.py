@@ -51,7 +51,7 @@ def test_a_project_gets_another_name_and_look(
     assert client.patch(path, {"name": " "}, JSON).status_code == 400
     assert client.patch("/project/nope", {"name": "x"}, JSON).status_code == 404
     entries = AuditEntry.objects.filter(action="project.updated").order_by("pk")
-    assert [entry.data for entry in entries] == [
+    assert [entry.told for entry in entries] == [
         {"before": "shop", "after": "Till"},
         {"icon": "changed"},
     ]

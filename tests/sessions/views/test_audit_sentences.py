@@ -74,7 +74,7 @@ def test_names_of_another_team_are_not_told(
     client_for: ClientFor, alice: User, bob: User, team: Team, session: Session
 ) -> None:
     other = make_team(bob, name="Other")
-    Session.objects.filter(pk=session.pk).update(title="Secret")
+    Session.objects.filter(pk=session.pk).update(title="Unheard-of")
     record(AuditAction.SHARE_CREATED, actor=bob, team=other, data={"session": session.pk})
     page = client_for(bob).get("/t/other/settings/audit").content.decode()
-    assert "Secret" not in page
+    assert "Unheard-of" not in page

@@ -85,7 +85,7 @@ def test_a_server_of_a_team_is_added_changed_and_removed(
         ({"command": "npx 'x"}, "not closed"),
         ({"command": ""}, "Enter a program"),
         ({"type": "other"}, "not one of the available choices"),
-        ({"type": "remote"}, "This address cannot be used: only http"),
+        ({"type": "remote"}, "it must start with http"),
         ({"type": "remote", "url": "https://u:p@example.org"}, "user name or password"),
         ({"type": "remote", "url": "https://a.b", "headers": "X"}, "Line 1: use the form Name"),
         (

@@ -46,6 +46,8 @@ CANARY = "canary7f3a9tweet"
 OF_THE_SERVER = {
     "agent_sessions_backup": "operators name the folder of a backup",
     "agent_sessions_serverprocess": "names of processes",
+    "agent_sessions_serversample": "numbers, some by the ids of teams; this one was filled by hand",
+    "teams_announcement": "operators type it",
     "teams_allowedaddress": "operators type it",
     "teams_directorygroup": "of the company's directory, which names it",
     "teams_directorytoken": "operators name it",

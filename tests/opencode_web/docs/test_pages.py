@@ -47,8 +47,8 @@ def test_a_page_is_shown_with_its_headings_and_the_list_of_pages(reader: Client,
     document = load_documents()[name]
     main = main_of(html)
 
-    assert re.findall(r"<h1>.*?</h1>", main) == [
-        f'<h1><span lang="en">{document.title}</span></h1>'
+    assert re.findall(r"<h1\b.*?</h1>", main) == [
+        f'<h1 tabindex="-1" autofocus><span lang="en">{document.title}</span></h1>'
     ]
     ids = re.findall(r'<h[23] id="([^"]+)"', main)
     assert ids == [section.anchor for section in document.sections if section.level > 1]

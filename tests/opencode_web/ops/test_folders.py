@@ -39,7 +39,7 @@ def test_an_operator_assigns_and_reassigns_folders(
     row.refresh_from_db()
     assert row.team == globex
     whole = AuditEntry.objects.filter(team=None).latest("id")
-    assert (whole.data["before"], whole.data["after"]) == ("acme", "globex")
+    assert (whole.told["before"], whole.told["after"]) == ("acme", "globex")
     assert "Sold" in console.get("/ops/audit").content.decode()
     # The folder may be gone by then: the row can be given away all the same.
     folder.rmdir()

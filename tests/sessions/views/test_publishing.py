@@ -102,7 +102,7 @@ def test_another_host_removes_the_token(browser: Client, url: str, changed: dict
         ({"remote_url": "git://host/a/b"}, "addresses are supported"),
         ({"remote_url": "--upload-pack=x"}, "addresses are supported"),
         ({"api_url": "ftp://host/api", "kind": "gitea"}, "must start with http"),
-        ({"api_url": "https://u:p@host/api", "kind": "gitea"}, "with a user name or password"),
+        ({"api_url": "https://u:p@host/api", "kind": "gitea"}, "contain a user name or password"),
         ({"api_url": "https://host/api?x=1", "kind": "gitea"}, "must not contain a ?"),
         ({"api_url": "https://host/api", "remote_url": HERE}, "Choose a forge"),
         ({"kind": "bitbucket"}, "valid choice"),

@@ -87,9 +87,8 @@ def test_rescued_work_is_put_on_a_branch_and_deleted(
     fragment = browser.get(f"{page}rescued", headers={"HX-Request": "true"}).content.decode()
     assert "No rescued work." in fragment
     entries = AuditEntry.objects.filter(action__startswith="checkout.").order_by("pk")
-    said = entries.values_list("action", "data")
-    assert [action for action, _ in said] == ["checkout.branched", "checkout.discarded"]
-    assert said[0][1]["name"] == "kept/till"
+    assert [one.action for one in entries] == ["checkout.branched", "checkout.discarded"]
+    assert entries[0].told["name"] == "kept/till"
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_a_member_makes_runs_pauses_and_deletes_one(
     assert browser.post(f"{page}/paused", {"paused": "1"})["Location"] == page
     assert "Bob paused it." in browser.get(page).content.decode()
     for german in (browser.get(one, headers={"Accept-Language": "de"}) for one in (page, url)):
-        assert "Bob hat ihn angehalten." in german.content.decode()
+        assert "Bob hat ihn pausiert." in german.content.decode()
     browser.post(f"{page}/paused", {"paused": "0"})
     assert "Next run:" in browser.get(page).content.decode()
     assert browser.post(page, {**GIVEN, "name": "Weekly"})["Location"] == page

@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.browser import of_page, phone
 from tests.e2e.installation import Installation
-from tests.e2e.rest import ask, new_session, script
+from tests.e2e.rest import ask, new_session, script, wait_for
 
 pytestmark = of_page
 OFFER = """() => {
@@ -63,7 +63,7 @@ def test_settings_are_a_list_links_are_shared_and_the_app_is_installed(
         page.get_by_role("button", name="Create link").tap()
         expect(page.get_by_text("Member link for vera@example.com")).to_be_visible()
         page.get_by_role("button", name="Share…").tap()
-        page.wait_for_function("/[/]invite[/]./.test(window.shared)")
+        wait_for(lambda: "/invite/" in (page.evaluate("window.shared") or ""))
 
         budgets = page.get_by_role("link", name="Budgets")
         expect(budgets).to_be_hidden()
@@ -81,7 +81,7 @@ def test_settings_are_a_list_links_are_shared_and_the_app_is_installed(
         account.tap()
         page.evaluate(OFFER)
         install.tap()
-        page.wait_for_function("window.isAsked")
+        wait_for(lambda: page.evaluate("window.isAsked"))
         # Where the browser offers nothing, it says how.
         page.reload()
         account.tap()

@@ -106,7 +106,8 @@ function take(item) {
     if (!selectOf("also").querySelector(`[value="${CSS.escape(value)}"]`)) selectOf("also").add(new Option(label, value));
     tellAlso(value, true);
     // A click outside of it has closed the menu by then.
-    dialog.addEventListener("close", () => (selectOf("also").closest("details").open = true), { once: true });
+    const menu = selectOf("also").closest("details");
+    dialog.addEventListener("close", () => { menu.open = true; menu.firstElementChild.focus(); }, { once: true });
     dialog.close();
     return;
   }

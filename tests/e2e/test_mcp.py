@@ -73,7 +73,7 @@ def test_feat_0008_an_admin_signs_in_in_the_browser_and_agents_use_its_tools(
         page.goto(servers)
         expect(page.get_by_text("Connected")).to_be_visible()
         assert list(find_faults(page, "mcp-connected", axe)) == []
-        page.get_by_role("button", name="Sign out shop").click()
+        page.get_by_role("button", name="Sign out of shop").click()
         expect(page.get_by_text("Signed out of shop.")).to_be_visible()
     page.close()
     log = server.log()

@@ -59,12 +59,12 @@ def access_folder(user: User, folder_id: int) -> TeamFolder:
     return row
 
 
-def access_any_team(user: User, team_id: str) -> Team:
+def access_any_team(user: User, slug: str) -> Team:
     """Raises: NotFound for an unknown one, and for everybody who is no operator."""
     access_operator(user)
-    row = Team.objects.filter(pk=team_id).first()
+    row = Team.objects.filter(slug=slug).first()
     if row is None:
-        raise NotFound("Team", team_id)
+        raise NotFound("Team", slug)
     return row
 
 

@@ -27,7 +27,7 @@ DOORS: dict[str, Recorded] = {
     "post setup": Did.USER_CREATED,
     r"post ops/folders": Did.OPERATOR_ASSIGNED_FOLDER,
     r"post ops/folders/<int:folder>": Did.OPERATOR_WITHDREW_FOLDER,
-    r"post ops/limits/<str:team>": Did.OPERATOR_SET_LIMITS,
+    r"post ops/limits/<slug:team>": Did.OPERATOR_SET_LIMITS,
     r"post ops/turns/.+": Did.OPERATOR_STOPPED_TURN,
     r"post ops/workers/.+": Did.OPERATOR_DRAINED_WORKER,
     r"post (ops|instance)/announcements": Did.ANNOUNCEMENT_POSTED,

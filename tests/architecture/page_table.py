@@ -60,7 +60,7 @@ PAGES = [
         for page in (
             *("turns/<str:session>", "workers/<str:process>", "health", "health/findings"),
             *("events", "audit", "audit.csv", "folders", "addresses", "catalog", "emergency"),
-            *("backups", "retention", "erasures", "limits", "limits/<str:team>"),
+            *("backups", "retention", "erasures", "limits", "limits/<slug:team>"),
         )
     ),
     *(
@@ -76,7 +76,7 @@ PAGES = [
         Row("post", f"ops/{page}/<slug:act>", OPERATORS, {"reason": "x"})
         for page in ("turns/<str:session>", "workers/<str:process>")
     ),
-    Row("post", "ops/limits/<str:team>", OPERATORS, {"turns": "3"}),
+    Row("post", "ops/limits/<slug:team>", OPERATORS, {"max_turns": "3"}),
     Row("get", "ops/budgets", OPERATORS),
     Row("post", "ops/budgets", OPERATORS, _BUDGET),
     Row("post", "ops/budgets/<int:budget>/remove", OPERATORS),

@@ -174,6 +174,12 @@ def is_operator(user: User) -> bool:
     return user.is_active and user.is_superuser
 
 
+def require_operator(user: User) -> None:
+    """Raises: Forbidden for others than operators."""
+    if not is_operator(user):
+        raise Forbidden(_("Only operators of this server can do this."))
+
+
 def operators() -> QuerySet[User]:
     """Returns: the operators of the instance by e-mail address."""
     return User.objects.filter(is_superuser=True, is_active=True).order_by("email")

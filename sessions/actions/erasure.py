@@ -10,7 +10,7 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from opencode_web.lib.errors import Conflict, Invalid
 from sessions.access import ProjectAccess
 from sessions.actions.sessions import remove_tree
 from sessions.events.store import lock_session
@@ -18,7 +18,7 @@ from sessions.models import AuditCursor, Project, Session, State, Terminal, Webh
 from sessions.retention.holds import holds_in_project, holds_on_session
 from sessions.tree import tree_of
 from sessions.wake import wake_erasure
-from teams.access import TeamAccess, is_operator, require_lasting, require_role
+from teams.access import TeamAccess, require_lasting, require_operator, require_role
 from teams.actions.erasure import erase_targets_in_audit, open_erasure, open_person_erasure
 from teams.actions.members import announce_access
 from teams.actions.usage import keep_spend
@@ -88,8 +88,8 @@ def _require_owner(access: TeamAccess) -> None:
 
 
 def _require_operator(actor: User | None) -> None:
-    if actor is not None and not is_operator(actor):
-        raise Forbidden(_("Only operators of this server can do this."))
+    if actor is not None:
+        require_operator(actor)
 
 
 def _confirm(confirm: str, wanted: str) -> None:

@@ -13,6 +13,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden, Invalid, TooLarge, Unauthorized
 from opencode_web.lib.origin import identify
 from sessions.api.rates import count_request
+from teams.access import is_operator
 from teams.auth import Principal, authenticate_header, authenticate_user
 from teams.browser import BrowserSession
 from teams.http import client_ip
@@ -30,6 +31,11 @@ class ApiRequest(HttpRequest):
 def stable_message_id(request: HttpRequest) -> str | None:
     """The message id that every attempt at this request has in common, when it has a key."""
     return getattr(request, "stable_message_id", None)
+
+
+def asks_as_operator(request: ApiRequest) -> bool:
+    """Whether an operator asks with their sign-in. A token is one team's."""
+    return is_operator(request.auth.user) and request.auth.via != "token"
 
 
 def authenticate(request: HttpRequest) -> Principal:

@@ -18,12 +18,12 @@ from sessions.actions.budget_limits import (
     remove_instance_limit,
     remove_limit,
 )
-from sessions.api.auth import ApiRequest
+from sessions.api.auth import ApiRequest, asks_as_operator
 from sessions.api.config import team_of
 from sessions.present.pages.budgets.limits import LimitLine, load_instance_limits, load_limits
 from sessions.present.pages.budgets.page import budgets_of
 from sessions.wire import to_ms
-from teams.access import TeamAccess, is_operator
+from teams.access import TeamAccess
 from teams.actions.budget_requests import MAX_TEXT, ask_for_more
 from teams.budget_form import MAX_AMOUNT
 from teams.budgets import Limit, Scope
@@ -164,7 +164,7 @@ def delete_limit(request: ApiRequest, budget_id: int, team: str = "") -> bool:
     ip = client_ip(request)
     access = team_of(request, team, need=None)
     is_servers = Budget.objects.filter(pk=budget_id, team=None).exists()
-    if is_servers and _is_operator(request):
+    if is_servers and asks_as_operator(request):
         _require_operator(request)
         remove_instance_limit(request.auth.user, budget_id, ip=ip)
     else:
@@ -179,7 +179,7 @@ def get_requests(request: ApiRequest, team: str = "") -> list[RequestWire]:
     access = team_of(request, team, need=None)
     own = list(current_requests().filter(team=access.team, asker=access.user))
     others = list(waiting_requests(access))
-    if _is_operator(request):
+    if asks_as_operator(request):
         others += instance_requests(access.user).filter(team=access.team)
     rows = {row.pk: row for row in (*own, *others)}
     return [_request(row) for row in rows.values()]
@@ -220,19 +220,14 @@ def answer(request: ApiRequest, ask_id: str, body: AnswerBody, team: str = "") -
 
 def _require_operator(request: ApiRequest) -> None:
     request.auth.require(TokenScope.ADMIN)
-    if not _is_operator(request):
+    if not asks_as_operator(request):
         raise Forbidden("Only operators can change the budgets of this server, with their sign-in.")
-
-
-def _is_operator(request: ApiRequest) -> bool:
-    # A token is one team's.
-    return is_operator(request.auth.user) and request.auth.via != "token"
 
 
 def _limits(request: ApiRequest, access: TeamAccess) -> list[LimitWire]:
     budgets = budgets_of(access.team)
     lines = load_limits(access, budgets, standings_for(budgets), every=True)
-    if _is_operator(request):
+    if asks_as_operator(request):
         lines = [*load_instance_limits(), *lines]
     return [_line(line, names_projects=access.sees_work) for line in lines]
 

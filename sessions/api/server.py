@@ -10,10 +10,9 @@ from ninja import Field, Router, Schema
 from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Forbidden
-from sessions.api.auth import ApiRequest
+from sessions.api.auth import ApiRequest, asks_as_operator
 from sessions.models import ServerSample
 from sessions.wire import to_ms
-from teams.access import is_operator
 from teams.actions.announcements import Draft, end_announcement, post_announcement
 from teams.announcements import planned_announcements, shown_announcements
 from teams.http import client_ip
@@ -90,7 +89,7 @@ def get_samples(
 @router.get("/instance/announcements", summary="Announcements and maintenance")
 def get_announcements(request: ApiRequest) -> list[AnnouncementWire]:
     """Those that are shown now. Operators also get planned ones."""
-    rows = planned_announcements() if _is_operator(request) else shown_announcements()
+    rows = planned_announcements() if asks_as_operator(request) else shown_announcements()
     return [_to_wire(row) for row in rows]
 
 
@@ -119,13 +118,8 @@ def delete_announcement(request: ApiRequest, announcement_id: int) -> bool:
 
 def _require_operator(request: ApiRequest) -> None:
     request.auth.require(Scope.ADMIN)
-    if not _is_operator(request):
+    if not asks_as_operator(request):
         raise Forbidden("Only operators of this server can do this, with their sign-in.")
-
-
-def _is_operator(request: ApiRequest) -> bool:
-    # A token is one team's.
-    return is_operator(request.auth.user) and request.auth.via != "token"
 
 
 def _aware(time: datetime | None) -> datetime | None:

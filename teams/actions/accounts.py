@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Conflict, Forbidden
 from opencode_web.lib.json import JsonObject
-from teams.access import ACCESS_CHANGED, is_operator, operators, user_group
+from teams.access import ACCESS_CHANGED, operators, require_operator, user_group
 from teams.actions.browsers import end_browsers
 from teams.actions.members import announce_access
 from teams.audit import AuditAction, clean_reason, record
@@ -129,7 +129,7 @@ def appoint_owner(
     Forbidden for others than operators; Invalid without a reason.
     """
     why = clean_reason(reason)
-    _require_operator(actor)
+    require_operator(actor)
     # The lock of all changes of owners, as in `members`.
     team = Team.objects.select_for_update().get(pk=member.team_id)
     if not ownerless_teams().filter(pk=team.pk).exists():
@@ -161,7 +161,7 @@ def lock_account(user_id: int) -> User:
 
 def _lock(user: User, actor: User | None, *, own: bool = False) -> User:
     if actor is not None:
-        _require_operator(actor)
+        require_operator(actor)
     if actor is not None and actor.pk == user.pk and not own:
         raise Conflict(_("You cannot do this to your own account. Ask another operator."))
     account = lock_account(user.pk)
@@ -173,11 +173,6 @@ def _lock(user: User, actor: User | None, *, own: bool = False) -> User:
 def _refuse_last_operator(account: User) -> None:
     if not operators().exclude(pk=account.pk).exists():
         raise Conflict(_("The server needs an operator. Make someone else an operator first."))
-
-
-def _require_operator(actor: User) -> None:
-    if not is_operator(actor):
-        raise Forbidden(_("Only operators of this server can do this."))
 
 
 def _end_sign_ins(account: User) -> JsonObject:

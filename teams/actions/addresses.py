@@ -6,10 +6,10 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.addresses import is_never_open
-from opencode_web.lib.errors import Forbidden, Invalid
+from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound_policy import parse_place
-from teams.access import is_operator
+from teams.access import require_operator
 from teams.audit import AuditAction, record
 from teams.models import AllowedAddress, User
 
@@ -21,7 +21,7 @@ def allow_address(operator: User, text: str, *, ip: str | None = None) -> Allowe
     Raises: Forbidden for others than operators; Invalid for what is no place, or
     one that is never connected to.
     """
-    _require_operator(operator)
+    require_operator(operator)
     try:
         place = parse_place(text)
     except ValueError as exc:
@@ -45,14 +45,9 @@ def allow_address(operator: User, text: str, *, ip: str | None = None) -> Allowe
 @transaction.atomic
 def close_address(operator: User, place: str, *, ip: str | None = None) -> None:
     """Take a row away. Without it nothing changes. Raises: Forbidden for others than operators."""
-    _require_operator(operator)
+    require_operator(operator)
     row = AllowedAddress.objects.filter(pk=place).first()
     if row is not None:
         data: JsonObject = {"place": place}
         record(AuditAction.ADDRESS_CLOSED, actor=operator, team=None, target=row, data=data, ip=ip)
         row.delete()
-
-
-def _require_operator(user: User) -> None:
-    if not is_operator(user):
-        raise Forbidden(_("Only operators of this server can do this."))

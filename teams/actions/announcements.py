@@ -10,10 +10,10 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Forbidden, Invalid, NotFound
+from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
-from teams.access import is_operator
+from teams.access import require_operator
 from teams.announcements import forget_kept_announcements
 from teams.audit import AuditAction, record
 from teams.models import Announcement, User
@@ -37,7 +37,7 @@ def post_announcement(operator: User, draft: Draft, *, ip: str | None = None) ->
     Raises: Forbidden for others than operators; Invalid for no text, or a time that is over before
     it begins.
     """
-    _require_operator(operator)
+    require_operator(operator)
     text = clean_text(draft.text).strip()
     if not text or len(text) > 500:
         raise Invalid(_("Enter a text of at most 500 characters."), field="text")
@@ -62,7 +62,7 @@ def end_announcement(operator: User, number: int, *, ip: str | None = None) -> N
 
     Raises: Forbidden for others than operators; NotFound.
     """
-    _require_operator(operator)
+    require_operator(operator)
     row = Announcement.objects.select_for_update().filter(pk=number).first()
     if row is None:
         raise NotFound("Announcement", str(number))
@@ -80,8 +80,3 @@ def _record(action: AuditAction, operator: User, row: Announcement, ip: str | No
     data: JsonObject = {"text": row.text, "maintenance": row.stops_prompts}
     record(action, actor=operator, team=None, target=row, data=data, ip=ip)
     transaction.on_commit(forget_kept_announcements)
-
-
-def _require_operator(user: User) -> None:
-    if not is_operator(user):
-        raise Forbidden(_("Only operators of this server can do this."))

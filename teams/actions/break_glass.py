@@ -12,9 +12,9 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject
-from teams.access import is_operator
+from teams.access import require_operator
 from teams.actions.members import announce_access, end_credentials
 from teams.audit import AuditAction, record
 from teams.models import Membership, Role, Team, User
@@ -32,8 +32,7 @@ def break_glass(
     Raises: Forbidden for others than operators; Invalid for a reason or a time that is none;
     Conflict for a member of the team, and where it is done already.
     """
-    if not is_operator(operator):
-        raise Forbidden(_("Only operators of this server can do this."))
+    require_operator(operator)
     if role not in (Role.VIEWER, Role.ADMIN):
         raise Invalid(_("Choose to read, or to read and write."), field="role")
     if not 1 <= hours <= MAX_HOURS:

@@ -17,9 +17,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import fingerprint, fingerprints
-from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject
-from teams.access import is_operator
+from teams.access import require_operator
 from teams.actions.accounts import lock_account
 from teams.actions.identity import add_rule, remove_rule
 from teams.actions.managed_members import apply_roles, higher_role
@@ -77,7 +77,7 @@ def create_directory_token(
     Returns: the row and its secret, which is nowhere else and cannot be shown again.
     Raises: Forbidden for others than operators.
     """
-    _require_operator(operator)
+    require_operator(operator)
     secret = _SECRET_PREFIX + secrets.token_urlsafe(32)
     row = DirectoryToken.objects.create(
         name=name, prefix=secret[:_PREFIX_CHARS], digest=fingerprint(secret), created_by=operator
@@ -93,7 +93,7 @@ def revoke_directory_token(
     operator: User, row: DirectoryToken, *, ip: str | None = None
 ) -> DirectoryToken:
     """End a key at once. Doing it again changes nothing. Raises: Forbidden."""
-    _require_operator(operator)
+    require_operator(operator)
     now = timezone.now()
     if DirectoryToken.objects.filter(pk=row.pk, revoked_at=None).update(revoked_at=now):
         data: JsonObject = {"name": row.name, "prefix": row.prefix}
@@ -284,8 +284,3 @@ def _refuse_taken(draft: AccountDraft, own: User | None) -> None:
         same |= Q(external_id=draft.external_id)
     if rows.filter(same).exists():
         raise Taken(_("Another account has this userName or externalId."))
-
-
-def _require_operator(user: User) -> None:
-    if not is_operator(user):
-        raise Forbidden(_("Only operators of this server can do this."))

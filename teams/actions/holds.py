@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
-from teams.access import TeamAccess, is_operator, require_lasting, require_role
+from teams.access import TeamAccess, require_lasting, require_operator, require_role
 from teams.audit import AuditAction, record
 from teams.models import LegalHold, Role, Team, User
 
@@ -81,8 +81,7 @@ def _require_right(actor: User | TeamAccess, team: Team | None) -> User:
         if team is None or team.pk != actor.team.pk:
             raise Forbidden(_("Owners can only hold what belongs to their team."))
         return actor.user
-    if not is_operator(actor):
-        raise Forbidden(_("Only operators of this server can do this."))
+    require_operator(actor)
     return actor
 
 

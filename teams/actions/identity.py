@@ -7,9 +7,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt
-from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
-from teams.access import TeamAccess, is_operator, require_role
+from teams.access import TeamAccess, require_operator, require_role
 from teams.actions.members import announce_access
 from teams.audit import AuditAction, record
 from teams.models import (
@@ -33,7 +33,7 @@ def save_provider(
     Raises: Forbidden for others than operators; Conflict for a slug that is taken, and for a
     second provider of GitHub.
     """
-    _require_operator(operator)
+    require_operator(operator)
     is_new = row.pk is None
     others = IdentityProvider.objects.exclude(pk=row.pk)
     if others.filter(slug=row.slug).exists():
@@ -61,7 +61,7 @@ def delete_provider(operator: User, row: IdentityProvider, *, ip: str | None = N
 
     Raises: Forbidden for others than operators.
     """
-    _require_operator(operator)
+    require_operator(operator)
     # Another provider of the same identifier later must not find them.
     SocialAccount.objects.filter(provider=row.slug).delete()
     data: JsonObject = {"name": row.name}
@@ -75,7 +75,7 @@ def add_rule(operator: User, rule: IdentityRule, *, ip: str | None = None) -> Id
 
     Raises: Forbidden for others than operators; Conflict when there is a role for it already.
     """
-    _require_operator(operator)
+    require_operator(operator)
     same = rule.provider.rules.filter(claim=rule.claim, value=rule.value, team=rule.team)
     if same.exists():
         raise Conflict(_("There is already a rule for this value and team."))
@@ -90,7 +90,7 @@ def remove_rule(operator: User, rule: IdentityRule, *, ip: str | None = None) ->
 
     Raises: Forbidden for others than operators.
     """
-    _require_operator(operator)
+    require_operator(operator)
     _record_rule(operator, rule, "removed", ip)
     rule.delete()
 
@@ -111,7 +111,7 @@ def set_instance_policy(
 
     Raises: Forbidden for others than operators; Invalid for SSO without a provider.
     """
-    _require_operator(operator)
+    require_operator(operator)
     _require_provider(sso)
     policy = SignInPolicy.objects.select_for_update().first() or SignInPolicy()
     before: list[JsonValue] = [policy.requires_mfa, policy.requires_sso, policy.exempts_operators]
@@ -128,7 +128,7 @@ def set_instance_policy(
 @transaction.atomic
 def set_team_creation(operator: User, *, who: TeamCreation, ip: str | None = None) -> None:
     """Say who may create teams on this server. Raises: Forbidden for others than operators."""
-    _require_operator(operator)
+    require_operator(operator)
     policy = SignInPolicy.objects.select_for_update().first() or SignInPolicy()
     before = team_creation()
     policy.team_creation = who
@@ -160,8 +160,3 @@ def set_team_policy(access: TeamAccess, *, mfa: bool, sso: bool, ip: str | None 
 def _require_provider(wanted: bool) -> None:
     if wanted and not IdentityProvider.objects.filter(is_enabled=True).exists():
         raise Invalid(_("Set up an identity provider first. Otherwise nobody could sign in."))
-
-
-def _require_operator(user: User) -> None:
-    if not is_operator(user):
-        raise Forbidden(_("Only operators of this server can do this."))

@@ -7,9 +7,9 @@ from dataclasses import asdict, astuple
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Forbidden, Invalid
+from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
-from teams.access import TeamAccess, is_operator, require_role
+from teams.access import TeamAccess, require_operator, require_role
 from teams.audit import AuditAction, record
 from teams.models import RetentionLimit, RetentionPolicy, Role, Team, User
 from teams.retention.days import MAX_DAYS, Days, chosen_days, server_limit
@@ -42,8 +42,7 @@ def set_retention_limit(operator: User, days: Days) -> None:
 
     Raises: Forbidden for others than operators; Invalid.
     """
-    if not is_operator(operator):
-        raise Forbidden(_("Only operators of this server can do this."))
+    require_operator(operator)
     data = _change(server_limit(), days)
     row = RetentionLimit.objects.select_for_update().first() or RetentionLimit()
     for name, value in _columns(days).items():

@@ -78,14 +78,17 @@ def require_success(answer: httpx.Response) -> None:
     """Raises: Failure with the server's own words."""
     if answer.is_redirect:
         raise Failure(f"{answer.url} leads elsewhere. Is it the address of the server?")
-    if not answer.is_error:
-        return
+    if answer.is_error:
+        raise Failure(words_of(answer) or f"{answer.url} answered {answer.status_code}.")
+
+
+def words_of(answer: httpx.Response) -> str:
+    """Returns: what the server says of an error, nothing where it is not this server's."""
     try:
         error = answer.json()
-        message = error.get("data", {}).get("message") or error.get("message")
+        return str(error.get("data", {}).get("message") or error.get("message") or "")
     except (ValueError, AttributeError):
-        message = None
-    raise Failure(message or f"{answer.url} answered {answer.status_code}.")
+        return ""
 
 
 def events(answer: httpx.Response) -> Iterator[dict[str, Any]]:

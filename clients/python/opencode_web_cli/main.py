@@ -66,6 +66,9 @@ def build_parser() -> ArgumentParser:
     attach.add_argument("--email", default=os.environ.get("OPENCODE_WEB_EMAIL", ""))
     attach.add_argument("--how", dest="help_only", action="store_true", help="Only say how.")
     attach.set_defaults(alone=others.attach)
+    _add_acp(
+        commands.add_parser("acp", parents=[common], help="Serve an editor, see docs/editors.md")
+    )
     serve = commands.add_parser("serve", help="Start the server of this checkout")
     serve.add_argument("--port", type=int, default=int(os.environ.get("PORT") or PORT))
     serve.add_argument("--host", default="")
@@ -110,6 +113,22 @@ def _add_run(parser: ArgumentParser) -> None:
         "--timeout", type=_seconds, metavar="SECONDS", help="Stop the turn after so long."
     )
     parser.set_defaults(action=run)
+
+
+def _add_acp(parser: ArgumentParser) -> None:
+    parser.description = "Editors drive sessions by the Agent Client Protocol on standard streams."
+    parser.add_argument(
+        "--token-file", metavar="FILE", help="Has the API token, in place of OPENCODE_WEB_TOKEN."
+    )
+    parser.add_argument(
+        "--listen", metavar="HOST:PORT", help="On a loopback port, with a key that is printed."
+    )
+    parser.add_argument(
+        "--mirror",
+        action="store_true",
+        help="Have the editor change its copy of a file, too, when you allow an edit.",
+    )
+    parser.set_defaults(alone=others.acp)
 
 
 def _add_sessions(parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`attach` and `serve`: the other programs of the system."""
+"""`attach`, `acp` and `serve`: the other programs of the system."""
 
 from __future__ import annotations
 
@@ -38,6 +38,17 @@ def attach(options: Namespace) -> Code:
         "OPENCODE_SERVER_PASSWORD": options.token,
     }
     return _become(command, identity)
+
+
+def acp(options: Namespace) -> Code:
+    """Serve an editor. Raises: Failure, also when what it needs is not installed."""
+    try:
+        # Not with the others: it takes a second to import, and may be missing.
+        from opencode_web_cli.bridge.command import serve as serve_editors
+    except ImportError as exc:
+        text = f"This needs more: pip install 'opencode-web-client[acp]' ({exc})"
+        raise Failure(text, Code.USAGE) from exc
+    return serve_editors(options)
 
 
 def serve(options: Namespace) -> Code:

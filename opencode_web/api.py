@@ -32,6 +32,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json_body import parse_json
 from opencode_web.outage import RETRY_AFTER_S, find_outage
 from sessions.api import (
+    approvals,
     audit,
     budget_limits,
     budgets,
@@ -43,6 +44,7 @@ from sessions.api import (
     events,
     experimental,
     files,
+    groups,
     history,
     inbox,
     instance,
@@ -51,6 +53,7 @@ from sessions.api import (
     mcp_auth,
     members,
     permissions,
+    project_members,
     projects,
     questions,
     schedules,
@@ -124,7 +127,10 @@ for module in (
     schedules,
     services,
     members,
+    groups,
+    project_members,
     usage,
+    approvals,
     budget_limits,
     budgets,
     audit,

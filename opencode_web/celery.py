@@ -65,6 +65,7 @@ app.conf.update(
         "refresh-catalog": _beat("providers.refresh_catalog", 3600.0, expires_s=600.0),
         "refresh-lists-of-models": _beat("providers.refresh_listings", 600.0, expires_s=600.0),
         "sample-server": _beat("sessions.sample_server", 60.0, expires_s=60.0),
+        "expire-change-requests": _beat("sessions.expire_changes", 300.0, expires_s=300.0),
         "apply-retention": _beat("sessions.apply_retention", 600.0, expires_s=600.0),
         "go-on-with-erasures": _beat("sessions.wake_erasures", 30.0, expires_s=30.0),
         "go-on-with-exports": _beat("opencode_web.go_on_with_exports", 30.0, expires_s=30.0),

@@ -137,6 +137,21 @@ def _check_public_url() -> list[CheckMessage]:
     ]
 
 
+def _check_mail() -> list[CheckMessage]:
+    if not settings.SMTP_URL:
+        return []
+    is_known = settings.SMTP_URL.partition("://")[0] in {"smtp", "smtps", "smtp+plain"}
+    if is_known and settings.EMAIL_HOST and settings.PUBLIC_URL:
+        return []
+    return [
+        Error(
+            "SMTP_URL cannot be used: it needs a host, and PUBLIC_URL for the links in mail.",
+            hint="Write it like smtp://user:password@mail.example.com:587, and set PUBLIC_URL.",
+            id="opencode_web.E025",
+        )
+    ]
+
+
 def _check_base_path() -> list[CheckMessage]:
     base = settings.BASE_PATH
     if not _BASE_PATH.fullmatch(base):
@@ -352,6 +367,7 @@ _CHECKS = (
     _check_cors,
     _check_public_url,
     _check_base_path,
+    _check_mail,
     _check_database,
     _check_worktrees,
     _check_host_name,

@@ -21,7 +21,9 @@ from providers.condition import provider_gauges
 from sessions.api.auth import authenticate
 from sessions.models import PermissionRequest, Run, Session, SessionInput, State
 from sessions.runner.log.lease import runnable_sessions
+from teams.access import is_operator
 from teams.models import Scope
+from teams.policy import require_instance_policy
 
 
 @require_safe
@@ -43,8 +45,9 @@ def require_operator(request: HttpRequest) -> None:
         return
     principal = authenticate(request)
     principal.require(Scope.ADMIN)
-    if not principal.user.is_superuser:
+    if not is_operator(principal.user):
         raise Forbidden("Only operators can read the metrics of this server.")
+    require_instance_policy(principal.user)
 
 
 def _gauges() -> list[Gauge]:

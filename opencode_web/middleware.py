@@ -8,12 +8,16 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from opencode_web.denials import note_denial
-from opencode_web.lib.errors import AppError
+from opencode_web.lib.errors import AppError, Settled
 from opencode_web.lib.origin import originating
 from opencode_web.outage import RETRY_AFTER_S, find_outage
-from teams.http import AFTER_SECURITY, origin_of
+from sessions.actions.change_requests import request_change
+from sessions.approvals.hold import NeedsApproval
+from teams.http import AFTER_SECURITY, client_ip, done, origin_of
 from teams.policy import PolicyUnmet
 
 Handler = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
@@ -54,12 +58,15 @@ class OriginMiddleware(EitherMiddleware):
 class AppErrorMiddleware(EitherMiddleware):
     """Turn an `AppError` of a page into what its caller can show: a toast, a page, or JSON.
 
-    A database that is away is one of them.
+    A database that is away is one of them. Of a change that a second person must approve it makes a
+    request.
     """
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
         if isinstance(exc, PolicyUnmet) and (page := self._to_security(request, exc)):
             return page
+        if isinstance(exc, NeedsApproval):
+            return self._request_change(request, exc)
         if isinstance(exc, AppError):
             note_denial(request, exc)
             return render_error(request, exc)
@@ -70,6 +77,16 @@ class AppErrorMiddleware(EitherMiddleware):
             response["Retry-After"] = str(RETRY_AFTER_S)
             return response
         return None
+
+    def _request_change(self, request: HttpRequest, held: NeedsApproval) -> HttpResponse:
+        try:
+            request_change(held, ip=client_ip(request))
+        except AppError as exc:
+            return render_error(request, exc)
+        said = _(
+            "A second person must approve this. Your request is sent, and nothing is changed yet."
+        )
+        return done(request, said, to=reverse("sessions:approvals", args=[held.access.team.slug]))
 
     def _to_security(self, request: HttpRequest, exc: PolicyUnmet) -> HttpResponse | None:
         """Lead who opens a page to where the sign-in can be completed, and back from there."""
@@ -90,9 +107,9 @@ def render_error(request: HttpRequest, error: AppError) -> HttpResponse:
 
 def _render(request: HttpRequest, error: AppError) -> HttpResponse:
     if getattr(request, "htmx", False):
-        response = render(
-            request, "_toast.html", {"message": error.message, "kind": "bad"}, status=error.status
-        )
+        kind = "" if isinstance(error, Settled) else "bad"
+        context = {"message": error.message, "kind": kind}
+        response = render(request, "_toast.html", context, status=error.status)
         response["HX-Retarget"] = "#toasts"
         response["HX-Reswap"] = "beforeend"
         return response

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.json import JsonObject
 from sessions.models import Message, Schedule, Session, Terminal
+from sessions.visibility import seen_projects, seen_sessions
 from teams.access import teams_of
 from teams.actions.browsers import browsers_of
 from teams.http import UserRequest, user_view
@@ -32,6 +33,7 @@ from teams.models import (
     UsageEntry,
     User,
 )
+from teams.policy import unmet_teams
 
 # The newest ones; a team's admins can export all of them.
 MAX_ENTRIES = 10_000
@@ -80,9 +82,12 @@ def personal_data_file(request: UserRequest) -> HttpResponse:
 
 def collect(user: User) -> dict[str, Any]:  # JSON with dates
     """Returns: what is kept about a person, by kind. A dozen queries, however much it is."""
-    own_teams = teams_of(user, need=None)
-    sessions = Session.objects.filter(owner=user, project__team__in=own_teams)
-    entries = AuditEntry.objects.filter(actor=user).order_by("-pk")[:MAX_ENTRIES]
+    own_teams = teams_of(user, need=None).exclude(unmet_teams(user))
+    sessions = Session.objects.filter(seen_sessions(user.pk), owner=user)
+    sessions = sessions.filter(project__team__in=own_teams)
+    schedules = Schedule.objects.filter(seen_projects(user.pk, prefix="project__"), author=user)
+    entries = AuditEntry.objects.filter(actor=user).exclude(unmet_teams(user, "team__"))
+    entries = entries.order_by("-pk")[:MAX_ENTRIES]
     return {
         "account": {
             "email": user.email,
@@ -128,11 +133,15 @@ def collect(user: User) -> dict[str, Any]:  # JSON with dates
         "prompts": Message.objects.filter(author=user).count(),
         "modelRequests": UsageEntry.objects.filter(user=user).count(),
         "schedules": _rows(
-            Schedule.objects.filter(author=user, project__team__in=own_teams),
+            schedules.filter(project__team__in=own_teams),
             *("id", "name", "prompt", "cron", "timezone", "created_at"),
         ),
         "terminals": _rows(
-            Terminal.objects.filter(creator=user), "id", "title", "created_at", "ended_at"
+            Terminal.objects.filter(creator=user, project__team__in=own_teams),
+            "id",
+            "title",
+            "created_at",
+            "ended_at",
         ),
         "audit": [_entry(entry) for entry in entries],
     }

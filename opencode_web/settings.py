@@ -11,7 +11,7 @@ import secrets
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
@@ -319,7 +319,20 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "teams.identity.passwords.CommonWordValidator"},
 ]
-EMAIL_BACKEND = env("EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
+# The server that takes mail, for links to reset passwords; empty to send none. smtp:// is encrypted
+# with STARTTLS, smtps:// from the start, and smtp+plain:// (a relay on this host) not at all.
+SMTP_URL = env_secret("SMTP_URL")
+_smtp = urlsplit(SMTP_URL)
+EMAIL_HOST = _smtp.hostname or ""
+EMAIL_PORT = _smtp.port or {"smtps": 465, "smtp+plain": 25}.get(_smtp.scheme, 587)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = (
+    unquote(_smtp.username or ""),
+    unquote(_smtp.password or ""),
+)
+EMAIL_USE_SSL, EMAIL_USE_TLS = _smtp.scheme == "smtps", _smtp.scheme == "smtp"
+EMAIL_TIMEOUT = 20
+# Who mail is from.
+MAIL_FROM = env("MAIL_FROM") or f"opencode-web@{_public.hostname or 'localhost'}"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 # Pages have the token in themselves, so no script needs its cookie.
 CSRF_COOKIE_HTTPONLY = True
@@ -400,6 +413,10 @@ SANDBOX_HOME_MB = env_int("SANDBOX_HOME_MB", 4096)
 SANDBOX_CGROUP = Path(env("SANDBOX_CGROUP")) if env("SANDBOX_CGROUP") else None
 # Language servers that a worker runs at the same time; 0 for none.
 LANGUAGE_SERVERS = env_int("LANGUAGE_SERVERS", 8)
+# MCP servers that a worker keeps running between calls; 0 for none. Seconds without use until one
+# of them ends.
+MCP_SERVERS = env_int("MCP_SERVERS", 16)
+MCP_IDLE_S = env_int("MCP_IDLE_S", 300)
 # MB that commands have to leave free on the disks they write to.
 SANDBOX_FREE_DISK_MB = env_int("SANDBOX_FREE_DISK_MB", 512)
 # Turns of one team that may run at the same time, and commands that each worker process runs for

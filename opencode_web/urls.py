@@ -44,6 +44,7 @@ _site: list[URLPattern | URLResolver] = [
     path("ops/", include((models_of_instance, "instance_models"))),
     path("t/<slug:team>/settings/", include(team_urlpatterns)),
     path("", include(account_urlpatterns)),
+    path("", include("opencode_web.mcp_server.urls")),
     path("", include("opencode_web.api")),
 ]
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from opencode_web.lib.json import JsonObject
 from providers.health import Fault
 from providers.llm.messages import ResolvedModel
-from providers.llm.options import without_routing
+from providers.llm.options import without_other_models, without_routing
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class AccountModel(ResolvedModel):
     `faults` are those of its account and its credential, which a call that goes well ends.
     `shares`: it is to be asked which credential is used, as there are several or they have limits;
     then `others` is how many more could have been, and `use` the `KeyUse` that the call holds.
+    `is_listed`: no options may have another one called, as only some are allowed.
     """
 
     account_id: int | None = None
@@ -27,6 +28,7 @@ class AccountModel(ResolvedModel):
     fresh_until: datetime | None = None
     is_personal: bool = False
     is_of_instance: bool = False
+    is_listed: bool = False
     # Which team asks, and which of its people, where that is known.
     team_id: str = ""
     user_id: int | None = None
@@ -49,12 +51,19 @@ def with_options(model: AccountModel, options: JsonObject) -> AccountModel:
     """Returns: the model with further options of the team's settings."""
     is_of_others = model.is_of_instance or model.is_personal
     given = without_routing(options) if is_of_others else options
+    if model.is_listed:
+        given = without_other_models(given)
     return replace(model, options={**model.options, **given})
 
 
 def is_personal(model: ResolvedModel) -> bool:
     """Whether a call of the model is paid by the person who prompts."""
     return isinstance(model, AccountModel) and model.is_personal
+
+
+def is_of_instance(model: ResolvedModel) -> bool:
+    """Whether a call of the model is paid by the operators."""
+    return isinstance(model, AccountModel) and model.is_of_instance
 
 
 def account_of(model: ResolvedModel) -> int | None:

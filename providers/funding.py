@@ -8,28 +8,31 @@ Where a budget holds, the longest answer is cut to what is left of it and always
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any
 
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.reasons import Cause
-from providers.account_model import is_personal
+from providers.account_model import is_of_instance, is_personal
 from providers.bounds import Bound, Factors, bound_of
 from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel
 from providers.models import LearnedBound
 from providers.pricing import is_priced
 from providers.reasons import ProviderReason
 from teams.actions.budgets import reserve
-from teams.models import Reservation, Team
+from teams.models import Budget, Reservation, Team
 
 
 class UnpricedModel(Conflict):
-    """The team has budgets, and does not allow models whose price is not known."""
+    """The team has budgets, and does not allow models whose price is not known.
 
-    def __init__(self, model: ResolvedModel) -> None:
-        values = {"model": model.name, "provider": model.ref.provider_id}
-        super().__init__(Cause(ProviderReason.UNPRICED, values))
+    `of_server`: the server has budgets, too, and pays for the model.
+    """
+
+    def __init__(self, model: ResolvedModel, *, of_server: bool = False) -> None:
+        reason = ProviderReason.UNPRICED_OF_SERVER if of_server else ProviderReason.UNPRICED
+        super().__init__(Cause(reason, {"model": model.name, "provider": model.ref.provider_id}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +99,30 @@ def fund(
     return _funded(request, max_output_tokens=output, bound=bound)
 
 
+def refit(request: FundedRequest, **more: Any) -> FundedRequest:  # fields of the class
+    """Change a request within what was set apart for it: the longer it is, the less it may answer.
+
+    Raises: ValueError when too little would be left of the answer.
+    """
+    changed = replace(request, **more)
+    if request.bound is None:
+        return changed
+    bound = bound_of(changed, request.bound.factors)
+    if bound.cost(bound.least_output) > request.most:
+        raise ValueError("the request has become too long for what was set apart")
+    output = bound.affordable_output(request.most)
+    bound = replace(bound, output=request.bound.output)
+    return replace(changed, max_output_tokens=output, bound=bound)
+
+
 def require_price(model: ResolvedModel, team: Team) -> None:
     """Raises: UnpricedModel."""
-    is_open = team.allows_unpriced_models or is_personal(model) or is_priced(model.cost)
-    if team.has_budgets and not is_open:
-        raise UnpricedModel(model)
+    if not team.has_budgets or is_personal(model) or is_priced(model.cost):
+        return
+    # No team decides that the server's budgets do not count for what the server pays.
+    of_server = is_of_instance(model) and Budget.objects.filter(team=None, is_soft=False).exists()
+    if of_server or not team.allows_unpriced_models:
+        raise UnpricedModel(model, of_server=of_server)
 
 
 def _factors(team: Team, ref: ModelRef) -> Factors:

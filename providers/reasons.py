@@ -90,6 +90,13 @@ class ProviderReason(Reason):
             "allow models without a price under Budgets."
         ),
     )
+    UNPRICED_OF_SERVER = (
+        "unpriced_of_server",
+        gettext_noop(
+            "The price of {model} is not known, so it cannot be held to the budget of this server. "
+            "Choose another model, or ask an operator to enter a price for it at {provider}."
+        ),
+    )
     SIGN_IN_ENDED = "sign_in_ended", gettext_noop("The sign-in to the provider has ended.")
     NOT_RENEWED = (
         "sign_in_not_renewed",

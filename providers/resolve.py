@@ -31,6 +31,7 @@ from providers.effective import (
 from providers.health import Part, faults_of
 from providers.kinds import ProviderKind
 from providers.llm.messages import ModelRef
+from providers.llm.options import without_other_models
 from providers.models import Credential, ProviderConfig
 from providers.reasons import ProviderReason
 from teams.models import Team, User
@@ -61,7 +62,8 @@ def resolve_model(
     if provider is None or model is None:
         _refuse_switched_off(ref, accounts.team, config)
         raise _not_found(ref, effective_providers(team, config, user=user))
-    if not is_allowed(allow_lists(team, config), f"{ref.provider_id}/{ref.model_id}"):
+    lists = allow_lists(team, config)
+    if not is_allowed(lists, model):
         raise Invalid(Cause(ProviderReason.NOT_ALLOWED, {"model": model.name}))
     row = provider.account
     picked = pick_credential(row)
@@ -73,6 +75,7 @@ def resolve_model(
             Cause(ProviderReason.NO_CONNECTION, {"provider": provider.name, "names": names})
         )
     options = options_for(row, block.options) if block else OptionsConfig()
+    asked = {**provider.options, **model.options, **_variant(model, ref)}
     return AccountModel(
         ref=ref,
         npm=model.npm,
@@ -81,7 +84,8 @@ def resolve_model(
         api_key=picked.key,
         name=model.name,
         headers={**options.headers, **model.headers},
-        options={**provider.options, **model.options, **_variant(model, ref)},
+        options=without_other_models(asked) if lists else asked,
+        is_listed=bool(lists),
         limit=model.limit,
         cost=model.cost,
         capabilities=model.capabilities,

@@ -92,6 +92,8 @@ class Step(_Strict):
     """Without it, estimated from the request and the answer."""
     finish: FinishReason | None = None
     """Without it, tool-calls or stop."""
+    needs: str = ""
+    """What the newest tool result has to contain, or else it counts as an error."""
     if_error: tuple[ScriptEvent, ...] | None = None
     """Played instead when the newest tool result is an error."""
 
@@ -100,6 +102,9 @@ class Script(_Strict):
     """A whole script."""
 
     name: str = "script"
+    about: tuple[str, ...] = ()
+    """Beginnings of words. The turns begin with the first prompt that has one; others before it get
+    `otherwise`. Without any, they begin with the first prompt."""
     title: str | None = None
     """The answer to a request that offers no tools, such as the one for a session's title."""
     summary: Step | None = None

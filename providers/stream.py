@@ -71,8 +71,9 @@ async def stream(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
 def _source(request: FundedRequest) -> AsyncGenerator[StreamEvent, None]:
     if request.model.npm == SCRIPTED_NPM:
         model = request.model
-        user_id = model.user_id if isinstance(model, AccountModel) else None
-        return ScriptedProvider.for_model(model.ref.model_id, user_id=user_id).stream(request)
+        whose = (model.user_id, model.team_id) if isinstance(model, AccountModel) else (None, "")
+        player = ScriptedProvider.for_model(model.ref.model_id, user_id=whose[0], team_id=whose[1])
+        return player.stream(request)
     return call(request, pool())
 
 

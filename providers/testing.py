@@ -3,25 +3,28 @@
     {"name": …, "turns": [[step, …], …], "otherwise": [step, …]}
 
 The turn is chosen by the number of user messages, the step within it by the number of assistant
-messages since the last of them. Past the last step it stops with a short text; past the last turn
-`otherwise` is played. So it keeps no state, and a retried or recovered turn gets the same answer.
+messages since the last of them. Past the last step it stops with a short text; past the last turn,
+and before a prompt that the script is `about`, `otherwise` is played. So it keeps no state, and a
+retried or recovered turn gets the same answer.
 
-Model `tour` plays scripts/demo.json, or its translation for whoever prompts. Model `inline` plays
-the script between `<<script` and `>>` in the newest user message that has one, and counts turns
-from that message. Of several in one message,
-such as a transcript, the last counts.
+Model `tour` plays scripts/demo.json, or its translation for whoever prompts. `{models}` in a text
+is the address where the team connects a model. Model `inline` plays the script between `<<script`
+and `>>` in the newest user message that has one, and counts turns from that message. Of several in
+one message, such as a transcript, the last counts.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
+from django.urls import reverse
 from django.utils.translation import gettext_noop
 from pydantic import ValidationError
 
@@ -63,7 +66,7 @@ from providers.script import (
     ToolEvent,
 )
 from providers.tokens import estimate, estimate_request
-from teams.models import User
+from teams.models import Team, User
 
 PROVIDER_ID = "demo"
 PROVIDER_NAME = gettext_noop("Scripted demo (no real model)")
@@ -106,45 +109,56 @@ class _Place:
 
 
 class ScriptedProvider:
-    """Plays one script, or with none the one in the conversation; the demo for `user_id`."""
+    """Plays one script, or with none the one in the conversation.
 
-    def __init__(self, script: Script | None, *, user_id: int | None = None) -> None:
-        self._script, self._user_id = script, user_id
+    The demo is in the language of the person, and leads to the models of the team.
+    """
+
+    def __init__(
+        self, script: Script | None, *, user_id: int | None = None, team_id: str = ""
+    ) -> None:
+        self._script, self._user_id, self._team_id = script, user_id, team_id
 
     @classmethod
-    def for_model(cls, model_id: str, *, user_id: int | None = None) -> ScriptedProvider:
+    def for_model(
+        cls, model_id: str, *, user_id: int | None = None, team_id: str = ""
+    ) -> ScriptedProvider:
         """Return the player of a demo model; every id but `inline` plays the tour."""
-        return cls(None if model_id == INLINE else load_demo(), user_id=user_id)
+        script = None if model_id == INLINE else load_demo()
+        return cls(script, user_id=user_id, team_id=team_id)
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamEvent, None]:
         """Play the step that this conversation has come to."""
+        script, models = self._script, "/"
+        messages: Sequence[Message] = request.messages
         try:
-            script, messages = self._choose(request.messages)
+            if script is None:
+                script, messages = _choose(messages)
         except ValidationError as exc:
             yield Failed(RefusedRequest(f"The script is not valid: {_first_problem(exc)}"))
             return
-        if script is load_demo() and self._user_id:
-            script = load_demo(await in_db(_language_of, self._user_id))
-        place = find_place(messages)
+        if script is load_demo() and self._team_id:
+            language, models = await in_db(_reader_of, self._user_id, self._team_id)
+            script = load_demo(language)
+        place = _place_in(script, messages)
         step = _choose_step(script, place, request)
-        async for event in _play(step, place):
+        async for event in _play(step, place, models):
             yield event
             if isinstance(event, Failed):
                 return
         yield Finished(_reason(step), _usage(step, request))
 
-    def _choose(self, messages: Sequence[Message]) -> tuple[Script, Sequence[Message]]:
-        """Return the script, and the messages that its turns count.
 
-        Raises: ValidationError when the script in the conversation is not one.
-        """
-        if self._script is not None:
-            return self._script, messages
-        for index in reversed(range(len(messages))):
-            found = _find_script(_user_text(messages[index]))
-            if found is not None:
-                return Script.model_validate_json(found), messages[index:]
-        return _NO_SCRIPT, messages
+def _choose(messages: Sequence[Message]) -> tuple[Script, Sequence[Message]]:
+    """Return the script in a conversation, and the messages that its turns count.
+
+    Raises: ValidationError when it is not one.
+    """
+    for index in reversed(range(len(messages))):
+        found = _find_script(_user_text(messages[index]))
+        if found is not None:
+            return Script.model_validate_json(found), messages[index:]
+    return _NO_SCRIPT, messages
 
 
 @lru_cache(maxsize=4)
@@ -155,9 +169,11 @@ def load_demo(language: str = "") -> Script:
     return Script.model_validate_json(path.read_bytes())
 
 
-def _language_of(user_id: int) -> str:
-    user = User.objects.filter(pk=user_id).first()
-    return user.language if user else ""
+def _reader_of(user_id: int | None, team_id: str) -> tuple[str, str]:
+    """Returns: the language of a person, and the page where the team connects a model."""
+    user = User.objects.filter(pk=user_id).first() if user_id else None
+    models = reverse("providers:models", kwargs={"team": Team.objects.get(pk=team_id).slug})
+    return user.language if user else "", models
 
 
 def _find_script(text: str) -> str | None:
@@ -182,6 +198,15 @@ def find_place(messages: Sequence[Message]) -> _Place:
     return _Place(turn=max(0, len(users) - 1), step=answers)
 
 
+def _place_in(script: Script, messages: Sequence[Message]) -> _Place:
+    """Count from the first prompt that the script is about; without one, it is past its end."""
+    begins = re.compile("|".join(rf"\b{re.escape(word)}" for word in script.about), re.IGNORECASE)
+    for index, message in enumerate(messages):
+        if begins.search(_user_text(message)):
+            return find_place(messages[index:])
+    return replace(find_place(messages), turn=len(script.turns))
+
+
 def _user_text(message: Message) -> str:
     if not isinstance(message, UserMessage):
         return ""
@@ -199,12 +224,16 @@ def _choose_step(script: Script, place: _Place, request: ProviderRequest) -> Ste
         return _PAST_THE_END
     step = steps[place.step]
     newest = request.messages[-1] if request.messages else None
-    if step.if_error is not None and isinstance(newest, ToolResultMessage) and newest.is_error:
+    if (
+        step.if_error is not None
+        and isinstance(newest, ToolResultMessage)
+        and (newest.is_error or step.needs not in newest.output)
+    ):
         return step.model_copy(update={"events": step.if_error})
     return step
 
 
-async def _play(step: Step, place: _Place) -> AsyncGenerator[StreamEvent, None]:
+async def _play(step: Step, place: _Place, models: str) -> AsyncGenerator[StreamEvent, None]:
     calls, spoke = 0, False
     for event in step.events:
         match event:
@@ -218,7 +247,8 @@ async def _play(step: Step, place: _Place) -> AsyncGenerator[StreamEvent, None]:
             case ReasoningEvent():
                 played = _play_reasoning(event, step)
             case TextEvent():
-                played = (TextDelta(chunk) for chunk in _chunks(event.text, step))
+                text = event.text.replace("{models}", models)
+                played = (TextDelta(chunk) for chunk in _chunks(text, step))
             case ToolEvent() | RawToolEvent():
                 played = _play_call(event, step, index=calls, place=place)
                 calls += 1

@@ -7,17 +7,16 @@ Whoever may not know that something exists gets NotFound; who may see it but not
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Model, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Forbidden, NotFound
 from sessions.models import (
-    Message,
+    Checkout,
     PermissionRequest,
     Preview,
     Project,
@@ -31,24 +30,25 @@ from sessions.models import (
     Webhook,
     WebhookDelivery,
 )
-from teams.access import TeamAccess, access_team, has_role, require_role, roles_with
-from teams.auth import Principal
-from teams.models import Membership, Role, Scope, User
-from teams.policy import unmet_teams
-
-_MEMBERSHIP = CompiledQuery(
-    lambda user_id, team_id: Membership.objects.current().filter(user=user_id, team=team_id)[:1],
-    int,
-    str,
+from sessions.visibility import (
+    given_role,
+    given_to,
+    role_in,
+    seen_projects,
+    seen_sessions,
+    sessions_in,
 )
-
+from teams.access import TeamAccess, access_team, require_role, roles_with
+from teams.auth import Principal
+from teams.models import Membership, Role, Scope
+from teams.policy import unmet_teams
 
 Asked = TypeVar("Asked", PermissionRequest, QuestionRequest)
 
 
 @dataclass(frozen=True)
 class ProjectAccess:
-    """A project, and the membership through which the principal reaches it."""
+    """A project, and the principal's access to it: `team` has their role in this project."""
 
     project: Project
     team: TeamAccess
@@ -57,7 +57,7 @@ class ProjectAccess:
 
 @dataclass(frozen=True)
 class SessionAccess:
-    """A session, and the membership through which the principal reaches it."""
+    """A session, and the principal's access to it: `team` has their role in its project."""
 
     session: Session
     team: TeamAccess
@@ -70,7 +70,7 @@ class SessionAccess:
 
 @dataclass(frozen=True)
 class TerminalAccess:
-    """A terminal, and the membership through which the principal reaches it."""
+    """A terminal, and the principal's access to it: `team` has their role in its project."""
 
     terminal: Terminal
     team: TeamAccess
@@ -94,10 +94,26 @@ def access_principal_team(
 
     Raises: NotFound, Forbidden.
     """
+    access = _team_of(principal, slug_or_id, need)
+    require_role(access, need)
+    return access
+
+
+def _team_of(principal: Principal, slug_or_id: str, need: Role | None) -> TeamAccess:
     access = access_team(principal.user, slug_or_id, need=None)
     if principal.team is not None and principal.team.pk != access.team.pk:
         raise NotFound("Team", slug_or_id)
     principal.require(_scope_for(need))
+    return access
+
+
+def _access_in(principal: Principal, project: Project, found: Model, need: Role) -> TeamAccess:
+    """`found` has the principal's role in the project itself."""
+    access = _team_of(principal, project.team_id, need)
+    role = role_in(access.membership, given=given_to(found), is_restricted=project.is_restricted)
+    if role is None:
+        raise NotFound("Project", project.pk)
+    access = replace(access, role_here=role, project_id=project.pk)
     require_role(access, need)
     return access
 
@@ -121,52 +137,62 @@ def _ids_of(
     return rows.values_list("team_id", flat=True)
 
 
-def _sessions_in(team_ids: QuerySet[Membership, str]) -> QuerySet[Session]:
-    return Session.objects.filter(project__team__in=team_ids).select_related(
-        "project", "project__team", "owner"
-    )
+def _sessions_in(team_ids: QuerySet[Membership, str], user_id: int) -> QuerySet[Session]:
+    rows = Session.objects.filter(seen_sessions(user_id), project__team__in=team_ids)
+    return rows.select_related("project", "project__team", "owner")
+
+
+def _session(user_id: int, team_id: str | None, session_id: str) -> QuerySet[Session]:
+    rows = _sessions_in(_ids_of(user_id, team_id), user_id).filter(pk=session_id)
+    return rows.annotate(given_role=given_role(user_id, OuterRef("project")))
 
 
 # `access_team` then judges the sign-in.
-_SESSION = CompiledQuery(
-    lambda user_id, session_id: _sessions_in(_ids_of(user_id, None)).filter(pk=session_id), int, str
-)
-_SESSION_OF_TEAM = CompiledQuery(
-    lambda user_id, team_id, session_id: _sessions_in(_ids_of(user_id, team_id)).filter(
-        pk=session_id
-    ),
-    int,
-    str,
-    str,
-)
+_SESSION = CompiledQuery(lambda user_id, session_id: _session(user_id, None, session_id), int, str)
+_SESSION_OF_TEAM = CompiledQuery(_session, int, str, str)
 
 
 def visible_projects(principal: Principal) -> QuerySet[Project]:
-    """Returns: every project of the teams whose work the principal sees."""
-    return Project.objects.filter(team__in=_team_ids(principal)).select_related("team")
+    """Returns: every project that the principal sees, in any team."""
+    user_id = principal.user.pk
+    rows = Project.objects.filter(seen_projects(user_id), team__in=_team_ids(principal))
+    rows = rows.annotate(given_role=given_role(user_id, OuterRef("pk")))
+    return rows.select_related("team")
 
 
 def visible_sessions(principal: Principal) -> QuerySet[Session]:
-    """Returns: every session of the teams whose work the principal sees, the project with each."""
-    return _sessions_in(_team_ids(principal))
+    """Returns: every session that the principal sees, in any team, the project with each."""
+    return _sessions_in(_team_ids(principal), principal.user.pk)
 
 
 def access_project(
     principal: Principal, project_id: str, *, need: Role = Role.VIEWER
 ) -> ProjectAccess:
-    """Raises: NotFound for another team's or an unknown project; Forbidden below `need`."""
+    """Raises: NotFound for one that the principal does not see; Forbidden below `need`."""
     project = visible_projects(principal).filter(pk=project_id).first()
     if project is None:
         raise NotFound("Project", project_id)
-    return ProjectAccess(
-        project, access_principal_team(principal, project.team_id, need=need), principal
-    )
+    return to_project(principal, project, need=need)
+
+
+def to_project(
+    principal: Principal, project: Project, *, need: Role = Role.VIEWER
+) -> ProjectAccess:
+    """Of one that `visible_projects` has found. Raises: NotFound; Forbidden below `need`."""
+    team = _access_in(principal, project, project, need)
+    return ProjectAccess(project, team, principal)
+
+
+def checkouts_in(access: ProjectAccess) -> QuerySet[Checkout]:
+    """Returns: worktrees of a project, without those of sessions that the person does not see."""
+    is_seen = Q(session=None) | Q(session__in=sessions_in(access.team))
+    return Checkout.objects.filter(is_seen, project=access.project)
 
 
 def access_session(
     principal: Principal, session_id: str, *, need: Role = Role.VIEWER
 ) -> SessionAccess:
-    """Raises: NotFound for another team's or an unknown session; Forbidden below `need`."""
+    """Raises: NotFound for one that the principal does not see; Forbidden below `need`."""
     user_id, team_id = principal.user.pk, _only_team(principal)
     session = (
         _SESSION.first(user_id, session_id)
@@ -175,7 +201,7 @@ def access_session(
     )
     if session is None:
         raise NotFound("Session", session_id)
-    team = access_principal_team(principal, session.project.team_id, need=need)
+    team = _access_in(principal, session.project, session, need)
     return SessionAccess(session, team, principal)
 
 
@@ -207,8 +233,13 @@ def _access_asked(
 def visible_terminals(principal: Principal) -> QuerySet[Terminal]:
     """Returns: the principal's own, and for admins everybody's in their teams."""
     governed = _team_ids(principal, Role.ADMIN)
-    allowed = Q(creator=principal.user) | Q(project__team__in=governed)
-    rows = Terminal.objects.filter(allowed, project__team__in=_team_ids(principal))
+    return _terminals(principal, Q(creator=principal.user) | Q(project__team__in=governed))
+
+
+def _terminals(principal: Principal, allowed: Q) -> QuerySet[Terminal]:
+    seen = seen_projects(principal.user.pk, prefix="project__")
+    rows = Terminal.objects.filter(allowed, seen, project__team__in=_team_ids(principal))
+    rows = rows.annotate(given_role=given_role(principal.user.pk, OuterRef("project")))
     return rows.select_related("project__team", "creator")
 
 
@@ -222,7 +253,7 @@ def access_terminal(
     terminal = visible_terminals(principal).filter(pk=terminal_id).first()
     if terminal is None:
         raise NotFound("Terminal", terminal_id)
-    team = access_principal_team(principal, terminal.project.team_id, need=need)
+    team = _access_in(principal, terminal.project, terminal, need)
     if own and terminal.creator_id != principal.user.pk:
         raise Forbidden(_("Only the owner of a terminal can see its output."))
     return TerminalAccess(terminal, team, principal)
@@ -230,9 +261,7 @@ def access_terminal(
 
 def watchable_terminals(principal: Principal) -> QuerySet[Terminal]:
     """Returns: the principal's own, and those that their persons let the team look at."""
-    allowed = Q(creator=principal.user) | Q(watchable=True)
-    rows = Terminal.objects.filter(allowed, project__team__in=_team_ids(principal))
-    return rows.select_related("project__team", "creator")
+    return _terminals(principal, Q(creator=principal.user) | Q(watchable=True))
 
 
 def access_watched_terminal(principal: Principal, terminal_id: str) -> TerminalAccess:
@@ -243,7 +272,7 @@ def access_watched_terminal(principal: Principal, terminal_id: str) -> TerminalA
     terminal = watchable_terminals(principal).filter(pk=terminal_id).first()
     if terminal is None:
         raise NotFound("Terminal", terminal_id)
-    team = access_principal_team(principal, terminal.project.team_id, need=Role.MEMBER)
+    team = _access_in(principal, terminal.project, terminal, Role.MEMBER)
     return TerminalAccess(terminal, team, principal)
 
 
@@ -319,28 +348,3 @@ def may_change_input(access: SessionAccess, row: SessionInput) -> bool:
     user = access.principal.user
     wrote = user.pk in (row.author_id, row.edited_by_id)
     return wrote or access.session.owner_id == user.pk or access.team.can(Role.ADMIN)
-
-
-def may_prompt(user: User | None, project: Project) -> bool:
-    """Whether work that this person asked for may still run: asked again before every turn."""
-    if user is None or not user.is_active:
-        return False
-    row = _MEMBERSHIP.first(user.pk, project.team_id)
-    return row is not None and has_role(row.role, Role.MEMBER)
-
-
-def without_author(session_ids: Collection[str]) -> list[str]:
-    """Returns: those whose newest prompt is of somebody who may not prompt any more. One query.
-
-    Sessions that are restoring files are left out: a restore must finish.
-    """
-    prompts = Message.objects.filter(session=OuterRef("pk"), role="user").order_by("-seq")
-    allowed = Membership.objects.current().filter(
-        user=OuterRef("author_id"),
-        user__is_active=True,
-        team=OuterRef("project__team"),
-        role__in=roles_with(Role.MEMBER),
-    )
-    rows = Session.objects.filter(Exists(prompts), pk__in=session_ids, run__restore={})
-    rows = rows.annotate(author_id=Subquery(prompts.values("author")[:1]))
-    return list(rows.exclude(Exists(allowed)).values_list("pk", flat=True))

@@ -86,6 +86,12 @@ def due_sessions(rung: str = "") -> QuerySet[Session]:
     return rows.annotate(due_since=Coalesce(since, "state_since")).order_by("due_since", "pk")
 
 
+def do_others_wait(session: Session) -> bool:
+    """Whether any other session of its host could use the worker that it has."""
+    others = due_sessions().filter(project__host=session.project.host)
+    return others.exclude(pk=session.pk).exists()
+
+
 @dataclass(frozen=True)
 class PlaceInLine:
     """`running`: the turns of a team at its limit, of whose line `number` is; 0 for any other."""

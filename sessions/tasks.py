@@ -7,6 +7,7 @@ from celery import shared_task
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.loop import submit
 from opencode_web.lib.removals import removing
+from sessions.actions.change_requests import expire_requests
 from sessions.actions.deliveries import prune_deliveries
 from sessions.actions.drafts import prune_drafts
 from sessions.actions.previews import forget_idle_previews
@@ -124,6 +125,12 @@ def sweep_hosts() -> None:
     """Have every host sweep its own files."""
     for host in sweep.hosts_with_files():
         wake_sweep(host)
+
+
+@shared_task(name="sessions.expire_changes")
+def expire_changes() -> None:
+    """End requests for an approval that nobody has decided in time."""
+    expire_requests()
 
 
 @shared_task(name="sessions.apply_retention")

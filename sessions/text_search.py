@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any  # values of a query
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from opencode_web.lib.json import JsonObject
 from sessions.models import Part, Session
@@ -86,24 +88,41 @@ def words_of(query: str) -> list[str]:
     return [word[:_MAX_WORD_CHARS].lower() for word in found[:_MAX_WORDS]]
 
 
-def find_said(team: Team, query: str, *, limit: int = 40) -> list[FoundText]:
-    """Returns: the texts of the team's sessions that fit best, the best first."""
+def find_said(
+    team: Team, query: str, *, among: QuerySet[Session] | None = None, limit: int = 40
+) -> list[FoundText]:
+    """Returns: the texts of the team's sessions, or of those `among` them, that fit best, the best
+    first."""
     words = words_of(query)
-    ids = _ids(words, team.pk, limit=limit)
+    ids = _ids(words, team.pk, _condition(among), limit=limit)
     parts = Part.objects.select_related("message").in_bulk(ids)
     return [_said(parts[one], words) for one in ids if one in parts]
+
+
+def _condition(among: QuerySet[Session] | None) -> tuple[str, Sequence[Any]]:
+    if among is None:
+        return "", ()
+    rows, values = among.order_by().values("pk").query.sql_with_params()
+    return f" AND s.id IN ({rows})", values
 
 
 def find_said_in(session: Session, query: str, *, limit: int) -> list[FoundText]:
     """`session.project` should be loaded. Returns: its texts that fit, in their order."""
     words = words_of(query)
-    ids = _ids(words, session.project.team_id, session.pk, limit=limit)
+    ids = _ids(words, session.project.team_id, (_ONLY, (session.pk,)), limit=limit)
     parts = Part.objects.select_related("message").filter(pk__in=ids)
     return [_said(part, words) for part in parts.order_by("message__seq", "seq", "pk")]
 
 
-def _ids(words: Sequence[str], team_id: str, session_id: str = "", *, limit: int) -> list[str]:
-    """Returns: the ids of the parts that fit best, the best first."""
+def _ids(
+    words: Sequence[str],
+    team_id: str,
+    only: tuple[str, Sequence[Any]] = ("", ()),
+    *,
+    limit: int,
+) -> list[str]:
+    """`only`: a condition and its values. Returns: the ids of the parts that fit best, the best
+    first."""
     if not words:
         return []
     is_sqlite = connection.vendor == "sqlite"
@@ -111,10 +130,9 @@ def _ids(words: Sequence[str], team_id: str, session_id: str = "", *, limit: int
     asked = glue.join(f"{quote}{word}{quote}" for word in words)
     if len(words[-1]) >= _MIN_BEGINNING_CHARS:
         asked += beginning
-    query = (_SQLITE if is_sqlite else _POSTGRESQL).format(only=_ONLY if session_id else "")
-    only = [session_id] if session_id else []
+    query = (_SQLITE if is_sqlite else _POSTGRESQL).format(only=only[0])
     with connection.cursor() as cursor:
-        cursor.execute(query, [asked, team_id, *only, limit])
+        cursor.execute(query, [asked, team_id, *only[1], limit])
         return [row[0] for row in cursor.fetchall()]
 
 

@@ -6,6 +6,7 @@ from django.urls import URLPattern, include, path, register_converter
 
 from opencode_web.lib.url_names import NameConverter
 from sessions.views import (
+    approvals,
     attachments,
     board,
     budget_limits,
@@ -34,6 +35,7 @@ from sessions.views import (
     permissions,
     previews,
     project_mcp,
+    project_members,
     project_settings,
     projects,
     prompts,
@@ -82,6 +84,8 @@ _project: list[URLPattern] = [
     path("", projects.project, name="project"),
     path("settings", project_settings.project_settings, name="project_settings"),
     path("delete", project_settings.project_delete, name="project_delete"),
+    path("access", project_members.project_access, name="project_access"),
+    path("members", project_members.project_member, name="project_member"),
     path("commands", commands.commands, name="commands"),
     path("mentions", mentions.mentions, name="mentions"),
     path("mcp", project_mcp.servers, name="project_mcp"),
@@ -164,6 +168,7 @@ _session: list[URLPattern] = [
     path("/queue/<str:prompt>/deliver", inbox.deliver, name="deliver"),
     path("/queue/<str:prompt>/move", inbox.move, name="move_queued"),
     path("/queue/<str:prompt>/remove", inbox.remove, name="unqueue"),
+    path("/queue/<str:prompt>/restore/<str:message>", inbox.restore, name="requeue"),
     path("/compact", prompts.compact, name="compact"),
     path("/stop", prompts.stop, name="stop"),
     path("/resume", prompts.resume, name="resume"),
@@ -190,6 +195,7 @@ _session: list[URLPattern] = [
     path("/share/<str:share>/revoke", shares.share_revoke, name="share_revoke"),
     path("/rename", settings.rename, name="rename"),
     path("/archive", settings.archive, name="archive"),
+    path("/privacy", settings.privacy, name="privacy"),
     path("/menu", rows.row_menu, name="row_menu"),
     path("/pin", rows.pin, name="pin"),
     path("/fork", history.fork, name="fork"),
@@ -233,6 +239,8 @@ urlpatterns = [
     path("t/<slug:team>/inbox", home.waiting, name="waiting"),
     path("t/<slug:team>/usage", usage.usage, name="usage"),
     path("t/<slug:team>/usage.csv", usage.usage_csv, name="usage_csv"),
+    path("t/<slug:team>/settings/approvals", approvals.approvals, name="approvals"),
+    path("t/<slug:team>/settings/approvals/<str:change>", approvals.change, name="change"),
     path("t/<slug:team>/settings/budgets", budgets.budgets, name="budgets"),
     path("t/<slug:team>/settings/budgets/limits", budget_limits.add, name="budget_add"),
     path(

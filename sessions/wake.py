@@ -141,6 +141,12 @@ def signal_kill(session_id: str) -> None:
     transaction.on_commit(partial(publish, STOP_GROUP, {"t": "kill", "session": session_id}))
 
 
+def signal_servers() -> None:
+    """Have every process look, after the commit, whether the MCP servers that it keeps may still be
+    there. Each looks now and then by itself."""
+    transaction.on_commit(partial(publish, STOP_GROUP, {"t": "mcp"}))
+
+
 def signal_drain(process: str, *, drains: bool) -> None:
     """Tell a process to take up no session, or to take them up again, after the commit."""
     said: JsonObject = {"t": "drain", "process": process, "on": drains}

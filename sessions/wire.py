@@ -81,6 +81,7 @@ class SessionWire(TypedDict):
     permission: NotRequired[list[Rule] | None]
     metadata: NotRequired[JsonObject | None]
     revert: NotRequired[Annotated[JsonObject, Unchecked("sessions.events.removal.Revert")] | None]
+    private: NotRequired[bool | None]
 
 
 class IdleStatus(TypedDict):
@@ -189,6 +190,8 @@ class ProjectWire(TypedDict):
     icon: NotRequired[Annotated[JsonObject, Unchecked("sessions.api.schemas.ProjectIcon")]]
     time: ProjectTimes
     sandboxes: list[str]
+    remote: NotRequired[str]
+    """Where its repository was cloned from. It never holds credentials."""
 
 
 class Pty(TypedDict):
@@ -217,7 +220,7 @@ def to_ms(time: datetime) -> int:
 SESSION_COLUMNS = (
     *("id", "slug", "project_id", "folder", "path", "title", "cost", "tokens", "parent_id"),
     *("agent", "model", "permission", "metadata", "summary", "revert", "share"),
-    *("created_at", "updated_at", "archived_at", "compacting_at"),
+    *("created_at", "updated_at", "archived_at", "compacting_at", "is_private"),
 )
 
 
@@ -247,17 +250,15 @@ def session_to_wire(session: Session) -> SessionWire:
         "model": {"variant": DEFAULT_VARIANT, **session.model} if session.model else None,
         "permission": [_rule_to_wire(rule) for rule in session.permission or ()] or None,
         "metadata": session.metadata or None,
-        "revert": _without_files(session.revert) or None,
+        "revert": {k: v for k, v in session.revert.items() if k != "restored"} or None,
+        # Ours: absent for those that everybody sees who sees the project, and for sub-agents.
+        "private": session.is_private or None,
     }
     return drop_none(wire)
 
 
 def _rule_to_wire(rule: JsonObject) -> JsonObject:
     return {**rule, "action": Action(str(rule["action"])).for_clients.value}
-
-
-def _without_files(revert: JsonObject) -> JsonObject:
-    return {key: value for key, value in revert.items() if key != "restored"}
 
 
 def _share(share: JsonObject) -> ShareWire | None:
@@ -322,13 +323,9 @@ def prompt_to_wire(parts: Sequence[JsonObject]) -> PromptText:
     texts = [part["text"] for part in parts if part["type"] == "text" and not part.get("synthetic")]
     prompt: PromptText = {"text": "\n\n".join(str(text) for text in texts)}
     files: list[PromptFile] = [
-        {
-            "uri": text_of(part, "url"),
-            "mime": text_of(part, "mime"),
-            "name": text_of(part, "filename"),
-        }
-        for part in parts
-        if part["type"] == "file"
+        {"uri": text_of(one, "url"), "mime": text_of(one, "mime"), "name": text_of(one, "filename")}
+        for one in parts
+        if one["type"] == "file"
     ]
     if files:
         prompt["files"] = files
@@ -381,6 +378,8 @@ def project_to_wire(project: Project) -> ProjectWire:
     }
     if project.icon:
         wire["icon"] = project.icon
+    if project.git_url:
+        wire["remote"] = project.git_url
     return wire
 
 

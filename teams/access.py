@@ -6,7 +6,7 @@ exist for them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypedDict
 
 from django.contrib.auth.models import AnonymousUser
@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.errors import Forbidden, NotFound
 from teams.models import Membership, Role, Team, TeamCreation, User
-from teams.policy import known_team_creation, require_policy
+from teams.policy import known_team_creation, require_instance_policy, require_policy
 
 _MEMBERSHIP = CompiledQuery(
     lambda user_id, slug_or_id: (
@@ -45,10 +45,18 @@ class TeamAccess:
     team: Team
     membership: Membership
     user: User
+    # In one project. Nothing but that project's work may be judged by it: see `in_team`.
+    role_here: Role | None = None
+    project_id: str = ""
 
     @property
     def role(self) -> Role:
-        return Role(self.membership.role)
+        return self.role_here or Role(self.membership.role)
+
+    @property
+    def in_team(self) -> TeamAccess:
+        """The same person's access to what is the whole team's."""
+        return replace(self, role_here=None, project_id="")
 
     def can(self, need: Role | None) -> bool:
         return need is None or has_role(self.role, need)
@@ -103,11 +111,19 @@ def require_role(access: TeamAccess, need: Role | None) -> None:
 
 
 def require_lasting(access: TeamAccess) -> None:
-    """Raises: Forbidden for an operator in an emergency: what they give would outlast it."""
+    """Raises: Forbidden for an operator in an emergency: what they set would outlast it."""
     if access.membership.expires_at is not None:
         raise Forbidden(
-            _("Emergency access cannot give access that lasts. Ask an admin of the team to do it.")
+            _("Emergency access cannot set what would outlast it. Ask an admin of the team.")
         )
+
+
+def refuse_outlasting(user: User, team: Team) -> None:
+    """As `require_lasting`, by the person. No query for a team that has no emergency."""
+    if team.emergency_until is None:
+        return
+    for row in Membership.objects.filter(team=team, user=user, expires_at__isnull=False):
+        require_lasting(TeamAccess(team, row, user))
 
 
 class RoleMissing(Forbidden):
@@ -175,9 +191,19 @@ def is_operator(user: User) -> bool:
 
 
 def require_operator(user: User) -> None:
-    """Raises: Forbidden for others than operators."""
+    """Raises: Forbidden for others than operators; PolicyUnmet when the sign-in is not what the
+    server wants."""
     if not is_operator(user):
         raise Forbidden(_("Only operators of this server can do this."))
+    require_instance_policy(user)
+
+
+def access_operator(user: User | AnonymousUser) -> User:
+    """Raises: NotFound for everybody who is no operator; PolicyUnmet as `require_operator`."""
+    if not isinstance(user, User) or not is_operator(user):
+        raise NotFound("Page", "ops")
+    require_operator(user)
+    return user
 
 
 def operators() -> QuerySet[User]:

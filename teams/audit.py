@@ -12,11 +12,12 @@ from django.db.models import Model
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.approval import current_approval
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.origin import Origin, current_origin
-from teams.access import is_operator, settings_group
+from teams.access import is_operator, refuse_outlasting, settings_group
 from teams.audit_chain.hashes import digest_of, hash_personal
 from teams.models import ActorKind, AuditEntry, Team, User
 
@@ -35,6 +36,11 @@ class AuditAction(StrEnum):
     MEMBER_JOINED = "member.joined"
     MEMBER_ROLE_CHANGED = "member.role_changed"
     MEMBER_APPROVER_CHANGED = "member.approver_changed"
+    GROUP_CREATED = "group.created"
+    GROUP_UPDATED = "group.updated"
+    GROUP_DELETED = "group.deleted"
+    GROUP_MEMBER_ADDED = "group.member_added"
+    GROUP_MEMBER_REMOVED = "group.member_removed"
     MEMBER_REMOVED = "member.removed"
     MEMBER_LEFT = "member.left"
     INVITE_CREATED = "invite.created"
@@ -72,6 +78,13 @@ class AuditAction(StrEnum):
     DIRECTORY_GROUP_SAVED = "directory.group_saved"
     DIRECTORY_GROUP_DELETED = "directory.group_deleted"
     POLICY_CHANGED = "policy.changed"
+    APPROVALS_CHANGED = "approvals.changed"
+    CHANGE_REQUESTED = "change.requested"
+    CHANGE_APPROVED = "change.approved"
+    CHANGE_REJECTED = "change.rejected"
+    CHANGE_WITHDRAWN = "change.withdrawn"
+    CHANGE_EXPIRED = "change.expired"
+    CHANGE_FAILED = "change.failed"
     PROVIDER_CREATED = "provider.created"
     PROVIDER_UPDATED = "provider.updated"
     PROVIDER_TESTED = "provider.tested"
@@ -83,6 +96,8 @@ class AuditAction(StrEnum):
     PROJECT_CREATED = "project.created"
     PROJECT_UPDATED = "project.updated"
     PROJECT_DELETED = "project.deleted"
+    PROJECT_ACCESS_CHANGED = "project.access_changed"
+    PROJECT_MEMBER_CHANGED = "project.member_changed"
     PUBLISHING_SET_UP = "publishing.set_up"
     SECRET_SET = "secret.set"  # noqa: S105 - a name, no secret
     SECRET_REMOVED = "secret.removed"  # noqa: S105 - a name, no secret
@@ -98,6 +113,7 @@ class AuditAction(StrEnum):
     SESSION_EXPIRED = "session.expired"
     SESSION_ARCHIVED = "session.archived"
     SESSION_EXPORTED = "session.exported"
+    SESSION_PRIVACY_CHANGED = "session.privacy_changed"
     SESSION_RULES_CHANGED = "session.rules_changed"
     SESSION_RESUMED = "session.resumed"
     SESSION_INTERRUPTED = "session.interrupted"
@@ -172,6 +188,9 @@ class AuditAction(StrEnum):
     ERASURE_DONE = "erasure.done"
     TEAM_EXPORTED = "team.exported"
     TEAM_IMPORTED = "team.imported"
+    BACKUP_CREATED = "backup.created"
+    BACKUP_RESTORED = "backup.restored"
+    KEYS_ROTATED = "keys.rotated"
     CATALOG_REFRESHED = "catalog.refreshed"
     CATALOG_REFUSED = "catalog.refused"
     ADDRESS_ALLOWED = "address.allowed"
@@ -225,9 +244,54 @@ _OF_SETTINGS = frozenset(
     }
 )
 
+# What goes on to have effect after somebody has left the team. An operator in an emergency reads,
+# works and takes away, and sets none of these.
+LASTING = frozenset(
+    {
+        AuditAction.TEAM_RENAMED,
+        AuditAction.BUDGETS_CHANGED,
+        AuditAction.BUDGET_REQUEST_ANSWERED,
+        AuditAction.CONFIG_CHANGED,
+        AuditAction.MEMBER_ROLE_CHANGED,
+        AuditAction.MEMBER_APPROVER_CHANGED,
+        AuditAction.GROUP_CREATED,
+        AuditAction.GROUP_UPDATED,
+        AuditAction.GROUP_MEMBER_ADDED,
+        AuditAction.INVITE_CREATED,
+        AuditAction.SERVICE_CREATED,
+        AuditAction.SERVICE_UPDATED,
+        AuditAction.PROVIDER_CREATED,
+        AuditAction.PROVIDER_UPDATED,
+        AuditAction.PROVIDER_SIGNED_IN,
+        AuditAction.SEARCH_SET_UP,
+        AuditAction.PROJECT_UPDATED,
+        AuditAction.PROJECT_ACCESS_CHANGED,
+        AuditAction.PROJECT_MEMBER_CHANGED,
+        AuditAction.SESSION_PRIVACY_CHANGED,
+        AuditAction.PUBLISHING_SET_UP,
+        AuditAction.SECRET_SET,
+        AuditAction.TEAM_SECRET_SET,
+        AuditAction.KEY_HIDING_CHANGED,
+        AuditAction.KEY_ALLOWED,
+        AuditAction.MCP_SIGNED_IN,
+        AuditAction.MCP_PROGRAM_ACCEPTED,
+        AuditAction.REPOSITORY_TRUSTED,
+        AuditAction.SKILL_SAVED,
+        AuditAction.RULE_CREATED,
+        AuditAction.RULE_RESTORED,
+        AuditAction.SCHEDULE_CREATED,
+        AuditAction.SCHEDULE_UPDATED,
+        AuditAction.SCHEDULE_RESUMED,
+        AuditAction.WEBHOOK_CREATED,
+        AuditAction.WEBHOOK_UPDATED,
+        AuditAction.RETENTION_CHANGED,
+    }
+)
 
 # By these names an entry has addresses of people, and of their browsers.
-_PERSONAL = frozenset({"user", "email", "from", "to", "address", "user_agent", "account"})
+_PERSONAL = frozenset(
+    {"user", "email", "from", "to", "address", "user_agent", "account", "approved_by", "asker"}
+)
 # What is about a project, and the names by which such an entry has words of people, models and
 # repositories. They can be erased with the project, as addresses can with the person.
 _OF_PROJECTS = frozenset(
@@ -243,7 +307,6 @@ _WORDED = frozenset(
         *("branch", "into", "pattern", "patterns", "always", "reason", "before", "after"),
     }
 )
-
 
 MAX_REASON = 300
 
@@ -270,11 +333,15 @@ def record(
 ) -> AuditEntry:
     """Append one entry. Must be called inside the transaction of the change it tells of.
 
-    Where the request came from is known without `ip`. Attached clients are told of changed settings
-    once that is committed.
+    Where the request came from is known without `ip`, and who has approved the change. Attached
+    clients are told of changed settings once that is committed.
 
     `data` must hold no secret, prompt or file content: every admin of the team can read it.
+
+    Raises: Forbidden, which undoes the change, for one that would outlast its actor's emergency.
     """
+    if team is not None and actor is not None and action in LASTING:
+        refuse_outlasting(actor, team)
     if team is not None and action in _OF_SETTINGS:
         is_project = target is not None and target._meta.model_name == "project"
         project_id = target.pk if is_project and target else getattr(target, "project_id", None)
@@ -282,6 +349,12 @@ def record(
         transaction.on_commit(partial(publish, settings_group(team.pk), body))
     origin = _origin_for(actor)
     told = data or {}
+    if (approval := current_approval()) is not None:
+        told = {
+            **told,
+            "change_request": approval.request_id,
+            "approved_by": approval.by_email,
+        }
     # What is said of an account is all about its person.
     kind = action.partition(".")[0]
     worded = _WORDED if kind in _OF_PROJECTS else frozenset[str]()

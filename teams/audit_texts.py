@@ -27,6 +27,11 @@ SENTENCES: dict[str, Promise] = {
     Did.MEMBER_ROLE_CHANGED: gettext_lazy(
         "{who} changed the role of {user} from {before} to {after}."),
     Did.MEMBER_APPROVER_CHANGED: gettext_lazy("{who} changed whether {user} is an approver."),
+    Did.GROUP_CREATED: gettext_lazy("{who} created the group {name}."),
+    Did.GROUP_UPDATED: gettext_lazy("{who} changed the group {name}."),
+    Did.GROUP_DELETED: gettext_lazy("{who} deleted the group {name}."),
+    Did.GROUP_MEMBER_ADDED: gettext_lazy("{who} added {user} to the group {name}."),
+    Did.GROUP_MEMBER_REMOVED: gettext_lazy("{who} removed {user} from the group {name}."),
     Did.MEMBER_REMOVED: gettext_lazy("{who} removed {user} from the team."),
     Did.MEMBER_LEFT: gettext_lazy("{user} left the team."),
     Did.INVITE_CREATED: gettext_lazy("{who} created an invitation for the role {role}."),
@@ -54,6 +59,13 @@ SENTENCES: dict[str, Promise] = {
     Did.PROJECT_CREATED: gettext_lazy("{who} created the project {it}."),
     Did.PROJECT_UPDATED: gettext_lazy("{who} changed the project {it}."),
     Did.PROJECT_DELETED: gettext_lazy("{who} deleted the project {name}."),
+    Did.PROJECT_ACCESS_CHANGED: gettext_lazy("{who} restricted the project {it} to its members."),
+    f"{Did.PROJECT_ACCESS_CHANGED}:opened": gettext_lazy(
+        "{who} opened the project {it} to the whole team."),
+    Did.PROJECT_MEMBER_CHANGED: gettext_lazy(
+        "{who} changed the role of {user} in the project {it}."),
+    f"{Did.PROJECT_MEMBER_CHANGED}:group": gettext_lazy(
+        "{who} changed the role of the group {group} in the project {it}."),
     Did.PUBLISHING_SET_UP: gettext_lazy("{who} set up publishing for the project {it}."),
     Did.SECRET_SET: gettext_lazy("{who} set the secret {name} of the project {it}."),
     Did.SECRET_REMOVED: gettext_lazy("{who} removed the secret {name} of the project {it}."),
@@ -73,6 +85,9 @@ SENTENCES: dict[str, Promise] = {
     Did.SESSION_EXPIRED: gettext_lazy("A session was removed after {days} days without activity."),
     Did.SESSION_ARCHIVED: gettext_lazy("{who} archived the session {it}."),
     f"{Did.SESSION_ARCHIVED}:restored": gettext_lazy("{who} unarchived the session {it}."),
+    Did.SESSION_PRIVACY_CHANGED: gettext_lazy("{who} made the session {it} private."),
+    f"{Did.SESSION_PRIVACY_CHANGED}:opened": gettext_lazy(
+        "{who} opened the session {it} to its project."),
     Did.SESSION_EXPORTED: gettext_lazy("{who} exported the session {it}."),
     Did.SESSION_RULES_CHANGED: gettext_lazy(
         "{who} changed the permission rules of the session {it}."),
@@ -198,6 +213,17 @@ SENTENCES: dict[str, Promise] = {
     Did.DIRECTORY_GROUP_DELETED: gettext_lazy("{who} deleted the directory group {name}."),
     Did.POLICY_CHANGED: gettext_lazy("{who} changed the sign-in policy."),
     f"{Did.POLICY_CHANGED}:teams": gettext_lazy("{who} changed who may create teams."),
+    Did.APPROVALS_CHANGED: gettext_lazy("{who} changed what a second person must approve."),
+    Did.CHANGE_REQUESTED: gettext_lazy("{who} asked for approval of a change ({kind})."),
+    Did.CHANGE_APPROVED: gettext_lazy("{who} approved a change of {asker} ({kind})."),
+    Did.CHANGE_REJECTED: gettext_lazy("{who} rejected a change of {asker} ({kind})."),
+    Did.CHANGE_WITHDRAWN: gettext_lazy("{who} withdrew a request for approval ({kind})."),
+    Did.CHANGE_EXPIRED: gettext_lazy("Nobody decided on a change of {asker} ({kind})."),
+    Did.CHANGE_FAILED: gettext_lazy(
+        "{who} approved a change of {asker} that no longer fitted ({kind})."),
+    Did.BACKUP_CREATED: gettext_lazy("{who} made a backup of this server."),
+    Did.BACKUP_RESTORED: gettext_lazy("{who} restored a backup of this server."),
+    Did.KEYS_ROTATED: gettext_lazy("{who} encrypted all stored secrets with the newest key."),
     Did.CATALOG_REFRESHED: gettext_lazy("{who} refreshed the model catalog."),
     Did.CATALOG_REFUSED: gettext_lazy("{who} got a model catalog that was rejected."),
     Did.ADDRESS_ALLOWED: gettext_lazy("{who} allowed an address."),
@@ -214,7 +240,7 @@ GROUPS: dict[str, tuple[Promise, tuple[str, ...]]] = {
     "@accounts": (gettext_lazy("Sign-ins, accounts and tokens"), ("user.", "token.")),
     "@members": (
         gettext_lazy("Members, invitations and service accounts"),
-        ("member.", "invite.", "service.", "team."),
+        ("member.", "group.", "invite.", "service.", "team."),
     ),
     "@sessions": (
         gettext_lazy("Sessions, prompts and terminals"),
@@ -225,7 +251,10 @@ GROUPS: dict[str, tuple[Promise, tuple[str, ...]]] = {
     ),
     "@permissions": (
         gettext_lazy("Permissions, rules and denials"),
-        ("permission.", "rule.", "access.", "session.rules_changed", "repository.", "mcp."),
+        (
+            *("permission.", "rule.", "access.", "session.rules_changed", "repository.", "mcp."),
+            *("approvals.", "change."),
+        ),
     ),
     "@git": (
         gettext_lazy("Git and pull requests"),
@@ -266,6 +295,7 @@ KINDS: dict[str, Promise] = {
     "session": gettext_lazy("Session"),
     "share": gettext_lazy("Share link"),
     "team": gettext_lazy("Team"),
+    "teamgroup": gettext_lazy("Group"),
     "teamfolder": gettext_lazy("Folder"),
     "teamskill": gettext_lazy("Skill"),
     "terminal": gettext_lazy("Terminal"),
@@ -277,9 +307,12 @@ _FIELDS: dict[str, Promise] = {
     "after": gettext_lazy("After"),
     "agent": gettext_lazy("Agent"),
     "always": gettext_lazy("Always allowed"),
+    "approved_by": gettext_lazy("Approved by"),
+    "asker": gettext_lazy("Asked by"),
     "before": gettext_lazy("Before"),
     "branch": gettext_lazy("Branch"),
     "changes": gettext_lazy("Changes"),
+    "change_request": gettext_lazy("Request"),
     "characters": gettext_lazy("Characters"),
     "commit": gettext_lazy("Commit"),
     "count": gettext_lazy("Count"),
@@ -291,6 +324,7 @@ _FIELDS: dict[str, Promise] = {
     "files": gettext_lazy("Files"),
     "folder": gettext_lazy("Folder"),
     "format": gettext_lazy("Format"),
+    "group": gettext_lazy("Group"),
     "host": gettext_lazy("Host"),
     "into": gettext_lazy("Into"),
     "key": gettext_lazy("Key"),

@@ -74,8 +74,16 @@ class CompanyForm(forms.Form):
     )
 
 
+class ForgotForm(forms.Form):
+    """Whose password is forgotten."""
+
+    email = forms.EmailField(
+        label=_("E-mail"), widget=forms.EmailInput(attrs={"autocomplete": "username"})
+    )
+
+
 class NewPasswordForm(forms.Form):
-    """What an operator's link is for."""
+    """What a reset link is for."""
 
     password = forms.CharField(
         label=_("New password"),

@@ -38,8 +38,11 @@ def sign_in_of(session: SessionBase | Mapping[str, Any], user: User) -> SignIn:
     """Returns: what the sign-in of a browser's session has shown."""
     if str(session.get(_METHODS_OF)) != str(user.pk):
         return SignIn()
-    methods = {record.get("method") for record in session.get(_METHODS) or ()}
-    return SignIn(mfa="mfa" in methods, sso="socialaccount" in methods)
+    records = session.get(_METHODS) or ()
+    by = [str(row.get("provider")) for row in records if row.get("method") == "socialaccount"]
+    # That a provider asks for a second factor was once a record, too; now its row says so.
+    factors = (row for row in records if row.get("method") == "mfa")
+    return SignIn(any(row.get("type") != "provider" for row in factors), frozenset(by))
 
 
 def instance_policy() -> SignInPolicy:
@@ -70,11 +73,12 @@ def require_policy(user: User, team: Team) -> None:
 
     Raises: PolicyUnmet.
     """
-    _require(user, mfa=team.needs_mfa, sso=team.needs_sso, name=team.name)
+    provider = team.sso_provider if team.requires_sso else ""
+    _require(user, mfa=team.needs_mfa, sso=team.needs_sso, provider=provider, name=team.name)
 
 
 def require_instance_policy(user: User) -> None:
-    """For the pages of operators, which belong to no team. Raises: PolicyUnmet."""
+    """For what operators do, which belongs to no team. Raises: PolicyUnmet."""
     policy = instance_policy()
     _require(user, mfa=policy.requires_mfa, sso=policy.requires_sso, name=_("This server"))
 
@@ -83,6 +87,15 @@ def meets_policy(user: User, team: Team) -> bool:
     """Whether `require_policy` lets the person through."""
     try:
         require_policy(user, team)
+    except PolicyUnmet:
+        return False
+    return True
+
+
+def meets_instance_policy(user: User) -> bool:
+    """Whether `require_instance_policy` lets the person through."""
+    try:
+        require_instance_policy(user)
     except PolicyUnmet:
         return False
     return True
@@ -97,15 +110,17 @@ def unmet_teams(user: User, prefix: str = "") -> Q:
     unmet = Q(pk__in=())
     if sign_in is None or user.service_of_id is not None:
         return unmet
-    if not sign_in.mfa:
+    shown = _enabled(sign_in.providers)
+    if not (sign_in.mfa or any(shown.values())):
         unmet |= Q(**{f"{prefix}requires_mfa": True}) | Q(
             **{f"{prefix}instance_requires_mfa": True}
         )
-    if not (sign_in.sso or _is_exempt(user)):
-        unmet |= Q(**{f"{prefix}requires_sso": True}) | Q(
-            **{f"{prefix}instance_requires_sso": True}
-        )
-    return unmet
+    if _is_exempt(user):
+        return unmet
+    if not shown:
+        unmet |= Q(**{f"{prefix}instance_requires_sso": True})
+    accepted = Q(**{f"{prefix}sso_provider__in": ["", *shown] if shown else []})
+    return unmet | Q(**{f"{prefix}requires_sso": True}) & ~accepted
 
 
 def asks_for_mfa(user: User) -> bool:
@@ -120,22 +135,36 @@ def has_factor(user: User) -> bool:
     return bool(Authenticator.objects.filter(user=user, type__in=_FACTORS).exists())
 
 
-def _require(user: User, *, mfa: bool, sso: bool, name: str) -> None:
+def _require(user: User, *, mfa: bool, sso: bool, name: str, provider: str = "") -> None:
     if not (mfa or sso) or user.service_of_id is not None:
         return
     sign_in = user.sign_in or _sign_in_of_person(user)
-    if sso and not sign_in.sso and not _is_exempt(user):
-        raise PolicyUnmet(_("%(name)s requires single sign-on.") % {"name": name})
-    if mfa and not sign_in.mfa:
+    if not sso and sign_in.mfa:
+        return
+    # What it has shown counts as long as the provider does.
+    shown = _enabled(sign_in.providers)
+    if sso and not (provider in shown if provider else shown) and not _is_exempt(user):
+        row = IdentityProvider.objects.filter(slug=provider).first()
+        if row is None:
+            raise PolicyUnmet(_("%(name)s requires single sign-on.") % {"name": name})
+        names = {"name": name, "provider": row.name}
+        raise PolicyUnmet(_("%(name)s requires single sign-on with %(provider)s.") % names)
+    if mfa and not (sign_in.mfa or any(shown.values())):
         raise PolicyUnmet(_("%(name)s requires multi-factor authentication.") % {"name": name})
 
 
 def _sign_in_of_person(user: User) -> SignIn:
     """What the sign-ins of a person can show at best, for their tokens."""
-    linked = SocialAccount.objects.filter(user=user).values("provider")
-    providers = IdentityProvider.objects.filter(slug__in=linked, is_enabled=True)
-    shown = list(providers.values_list("counts_as_mfa", flat=True))
-    return SignIn(mfa=any(shown) or has_factor(user), sso=bool(shown))
+    linked = SocialAccount.objects.filter(user=user).values_list("provider", flat=True)
+    return SignIn(has_factor(user), frozenset(linked))
+
+
+def _enabled(slugs: frozenset[str]) -> dict[str, bool]:
+    """Returns: of identity providers, those that are enabled, and whether each counts as MFA."""
+    if not slugs:
+        return {}
+    rows = IdentityProvider.objects.filter(slug__in=slugs, is_enabled=True)
+    return dict(rows.values_list("slug", "counts_as_mfa"))
 
 
 def _is_exempt(user: User) -> bool:

@@ -63,7 +63,12 @@ RIGHTS = (
         _("Change the team's rules, commands, agents, skills, network, web search and sharing."),
     ),
     Right(
-        "members", Role.ADMIN, _("Invite people, change roles up to their own and remove members.")
+        "members",
+        Role.ADMIN,
+        _(
+            "Invite people, change roles up to their own, remove members, and choose who sees a "
+            "project."
+        ),
     ),
     Right("programs", Role.ADMIN, _("Create service accounts and webhooks.")),
     Right("audit", Role.ADMIN, _("Read the audit log.")),
@@ -71,5 +76,9 @@ RIGHTS = (
     Right("team", Role.ADMIN, _("Rename the team.")),
     Right("holds", Role.OWNER, _("Set and release legal holds.")),
     Right("erase", Role.OWNER, _("Export the team, and erase it or its projects for good.")),
-    Right("own", Role.OWNER, _("Transfer or delete the team, and set its sign-in policy.")),
+    Right(
+        "own",
+        Role.OWNER,
+        _("Transfer or delete the team, and set its sign-in and approval policies."),
+    ),
 )

@@ -8,17 +8,30 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.sessions.models import Session as StoredSession
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from teams.auth import Principal
-from teams.models import ApiToken, User
+from teams.models import ApiToken, IdentityProvider, User
+
+# What single sign-on counts for; none while the provider is not enabled.
+_PROVIDERS = IdentityProvider.objects.filter(
+    slug=OuterRef("socialaccount__provider"), is_enabled=True
+)
+_POLICY = ("requires_mfa", "requires_sso", "instance_requires_mfa", "instance_requires_sso")
+_FACTS = (
+    *("password", "is_superuser", "memberships__role", "memberships__team"),
+    *(f"memberships__team__{name}" for name in (*_POLICY, "sso_provider", "access_version")),
+    *("authenticator__type", "socialaccount__provider", "counts_as_mfa"),
+)
 
 
 @dataclass(frozen=True)
 class Rights:
     """Everything a principal's rights depend on. While two are equal, no right has changed."""
 
-    # Password and roles of the person; empty without an active account.
+    # Password, roles, factors and providers of the person, what their teams want of these, and when
+    # roles in projects have changed; empty without an active account.
     person: frozenset[tuple[object, ...]]
     # The token or the browser's session; empty when it is gone.
     credential: str
@@ -32,11 +45,12 @@ class Rights:
 def read_standings(principals: Collection[Principal]) -> dict[Principal, Rights]:
     """Returns: how each of them stands now. Two queries, however many there are."""
     people = defaultdict(set)
+    now = timezone.now()
     accounts = User.objects.filter(pk__in={each.user.pk for each in principals}, is_active=True)
-    for user_id, *facts in accounts.values_list(
-        "pk", "password", "memberships__team", "memberships__role"
-    ):
-        people[user_id].add(tuple(facts))
+    accounts = accounts.annotate(counts_as_mfa=Subquery(_PROVIDERS.values("counts_as_mfa")))
+    for user_id, until, *facts in accounts.values_list("pk", "memberships__expires_at", *_FACTS):
+        # That of an operator in an emergency ends by itself.
+        people[user_id].add((until is None or until > now, *facts))
     keys = {each.browser.key for each in principals if each.browser}
     sessions = StoredSession.objects.filter(session_key__in=keys)
     tokens = ApiToken.objects.filter(pk__in={each.token_id for each in principals}, revoked_at=None)

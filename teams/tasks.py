@@ -9,6 +9,7 @@ from teams.actions.audit import sign_heads
 from teams.actions.break_glass import end_over
 from teams.actions.budgets import note_budgets, settle_lost_calls
 from teams.actions.idempotency import prune_keys
+from teams.actions.resets import mail_reset
 
 
 @shared_task(name="teams.prune_keys")
@@ -16,6 +17,12 @@ def prune() -> None:
     """Forget the answers of writes that nobody may send again any more, and old failed sign-ins."""
     prune_keys()
     prune_attempts()
+
+
+@shared_task(name="teams.mail_reset")
+def mail_password_reset(email: str) -> None:
+    """Mail a link to reset a password to whoever has an account with the address."""
+    mail_reset(email)
 
 
 @shared_task(name="teams.end_emergencies")

@@ -123,10 +123,16 @@ class FakeToolContext:
     async def confirm(self, ask: PermissionAsk) -> None:
         await self.ask(ask)
 
+    async def shell_env(self, folder: Path) -> dict[str, str]:
+        return {}
+
     async def unallowed(self, permission: str, patterns: Sequence[str]) -> list[str]:
         return [one for one in patterns if evaluate(permission, one, DEFAULTS) is not Action.ALLOW]
 
-    async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:
+    async def has_asked_user(self) -> bool:
+        return bool(self.questions)
+
+    async def ask_user(self, questions: Sequence[Question], *, number: int = 0) -> list[list[str]]:
         self.questions.extend(questions)
         if self.answers is None:
             raise Suspended

@@ -35,8 +35,6 @@ _DATABASE = frozenset({"db", "transactional_db", "django_db_setup"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    only = "only tests that use the database or start a server and may differ there"
-    parser.addoption("--stored", action="store_true", help=only)
     parser.addoption("--pictures", action="store_true", help="keep one of each page, for people")
 
 
@@ -54,7 +52,7 @@ def _declared_s(item: pytest.Item) -> float:
     return float(marker.args[0]) if marker else 0.0
 
 
-def _is_stored(item: pytest.Item) -> bool:
+def _depends_on_database(item: pytest.Item) -> bool:
     if item.get_closest_marker("any_database"):
         return False
     fixtures = getattr(item, "fixturenames", ())
@@ -70,11 +68,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if _ALL_DEEP.search(collection_path.read_text()) else None
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if _depends_on_database(item):
+        item.add_marker("database")
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--stored"):
-        config.hook.pytest_deselected(items=[item for item in items if not _is_stored(item)])
-        items[:] = filter(_is_stored, items)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # Each worker begins with its part of this order, and one that is done takes over from the end
     # of another's: nobody waits for a story that began last, and few workers start a server.
     items.sort(key=lambda item: (-_declared_s(item), item.get_closest_marker("e2e") is None))

@@ -210,6 +210,13 @@ class ToolContext(Protocol):
         """
         ...
 
+    async def shell_env(self, folder: Path) -> Mapping[str, str]:
+        """Return what is added to the environment of a command that is about to run in `folder`.
+
+        Raises: ToolError when it must not run.
+        """
+        ...
+
     async def confirm(self, ask: PermissionAsk) -> None:
         """Like `ask`, for a call that asks more than once: for all but its last ask."""
         ...
@@ -218,13 +225,18 @@ class ToolContext(Protocol):
         """Return those of the patterns that are not allowed without asking. Asks nobody."""
         ...
 
-    async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:
+    async def ask_user(self, questions: Sequence[Question], *, number: int = 0) -> list[list[str]]:
         """Return what a person answered to each question; an empty list is one left open.
 
-        It is asked once for each call, so a tool must ask the same when it is run again.
+        It is asked once for each call and `number`, so a tool must ask the same when it is run
+        again.
 
         Raises: QuestionDismissed, Suspended (nobody has answered yet).
         """
+        ...
+
+    async def has_asked_user(self) -> bool:
+        """Return whether `ask_user` has asked for this call, also before it was run again."""
         ...
 
     async def nested_instructions(self, file: Path) -> Sequence[InstructionText]:

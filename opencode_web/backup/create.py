@@ -21,8 +21,10 @@ from opencode_web.backup.layout import DATA, WORKTREES, Root, identities, roots
 from opencode_web.backup.manifest import FORMAT, Manifest, write_manifest
 from opencode_web.lib.crypto import names_of_keys
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.removals import StillRemoving, no_removals
 from sessions.models import Backup, Project
+from teams.audit import AuditAction, record
 
 Say = Callable[[str], None]
 # Packing the snapshots of a large project takes that long.
@@ -134,7 +136,7 @@ def _manifest(writer: Writer, watermark: Watermark, archives: list[Archive]) -> 
 
 @transaction.atomic
 def _record(manifest: Manifest, folder: Path) -> None:
-    Backup.objects.create(
+    row = Backup.objects.create(
         id=manifest.id,
         host=manifest.host,
         destination=str(folder),
@@ -146,8 +148,19 @@ def _record(manifest: Manifest, folder: Path) -> None:
         encrypted=manifest.encrypted,
         unreadable=manifest.unreadable,
     )
+    record(AuditAction.BACKUP_CREATED, actor=None, team=None, target=row, data=told_of(manifest))
     kept = Backup.objects.order_by("-taken_at").values("pk")[:_KEPT_ROWS]
     Backup.objects.exclude(pk__in=list(kept.values_list("pk", flat=True))).delete()
+
+
+def told_of(manifest: Manifest) -> JsonObject:
+    """Returns: which backup it is, for the audit log. Of a restore, too."""
+    return {
+        "backup": manifest.id,
+        "host": manifest.host,
+        "taken_at": manifest.taken_at.isoformat(),
+        "encrypted": manifest.encrypted,
+    }
 
 
 def other_hosts() -> list[str]:

@@ -18,8 +18,9 @@ from django.utils import timezone
 from opencode_web.backup import postgres
 from opencode_web.backup.errors import BackupError, DamagedBackup
 from opencode_web.backup.files import CHUNK_BYTES, Reader, Writer
-from opencode_web.backup.layout import SCRATCH_PREFIX, sqlite_file
+from opencode_web.backup.layout import sqlite_file
 from opencode_web.backup.manifest import Engine
+from opencode_web.lib.removals import SCRATCH_PREFIX
 
 DATABASE, LOGS = "database", "logs"
 _LOGS = "SELECT session_id, max(seq) FROM agent_sessions_event GROUP BY session_id ORDER BY 1"

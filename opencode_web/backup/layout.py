@@ -9,12 +9,10 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
-from opencode_web.lib.removals import LOCK_NAME
+from opencode_web.lib.removals import LOCK_NAME, SCRATCH_PREFIX
 from opencode_web.preflight import RESTORING
 
 DATA, WORKTREES = "data", "worktrees"
-# Of this process: copies of the database, and what a restore has unpacked.
-SCRATCH_PREFIX = ".backup-"
 # Never copied, and never replaced by a restore: the key, which a backup must not give away; locks;
 # what is made again (terminals end with the server).
 _OWN = frozenset({"secret_key", "setup_key", "lock", LOCK_NAME, RESTORING})

@@ -18,17 +18,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.db.migrations.loader import MigrationLoader
 
 from opencode_web.backup import postgres
+from opencode_web.backup.create import told_of
 from opencode_web.backup.databases import DATABASE, is_empty, remove_sqlite, stage_sqlite
 from opencode_web.backup.encryption import open_key
 from opencode_web.backup.errors import BackupError
 from opencode_web.backup.files import Reader, check_files
 from opencode_web.backup.layout import (
     DATA,
-    SCRATCH_PREFIX,
     WORKTREES,
     Root,
     identities,
@@ -38,7 +38,9 @@ from opencode_web.backup.layout import (
 from opencode_web.backup.manifest import Manifest, read_manifest
 from opencode_web.backup.unpack import unpack
 from opencode_web.lib.crypto import names_of_keys
+from opencode_web.lib.removals import SCRATCH_PREFIX
 from opencode_web.preflight import RESTORING, StartError, hold_lock, require_writable
+from teams.audit import AuditAction, record
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +73,20 @@ def restore_backup(folder: Path, *, wishes: Wishes, say: Say) -> Manifest:
             )
         _require_room(manifest)
         _replace(reader, say)
+        _record(manifest, say)
     return manifest
+
+
+def _record(manifest: Manifest, say: Say) -> None:
+    """Have the restored audit log tell of it."""
+    loader = MigrationLoader(None, ignore_no_migrations=True)
+    known = {name for app, name in loader.disk_migrations if app == "teams"}
+    if known - set(manifest.migrations.get("teams", ())):
+        say("The audit log does not tell of this restore: its tables are of an older version.")
+        return
+    with transaction.atomic():
+        told = {**told_of(manifest), "host": settings.HOST_NAME}
+        record(AuditAction.BACKUP_RESTORED, actor=None, team=None, data=told)
 
 
 def _require_fit(manifest: Manifest, wishes: Wishes) -> None:

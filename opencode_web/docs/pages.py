@@ -22,6 +22,8 @@ NAMES = (
     "audit",
     "api",
     "automation",
+    "editors",
+    "mcp",
     "extending",
     "architecture",
 )

@@ -119,8 +119,7 @@ def render_diff(
         # An empty side names the line before it.
         gap = item.old - 1 - seen if item.old else 0
         if gap > 0:
-            said = ngettext("%(count)s unmodified line", "%(count)s unmodified lines", gap)
-            text = said % {"count": gap}
+            text = unmodified_text(gap)
             new = item.new - gap if item.new else 1
             lines.append(DiffLine("skip", None, None, text, Gap(seen + 1, new, gap)))
         rows = list(_render_hunk(item, lexer))
@@ -152,6 +151,12 @@ def plain_lines(patch: str) -> Iterator[PlainLine]:
             at_old, at_new = line.sign != "+", line.sign != "-"
             yield PlainLine(old if at_old else None, new if at_new else None, line.text)
             old, new = old + at_old, new + at_new
+
+
+def unmodified_text(count: int) -> str:
+    """What stands in the place of so many lines."""
+    said = ngettext("%(count)s unmodified line", "%(count)s unmodified lines", count)
+    return said % {"count": count}
 
 
 def unmodified_rows(lines: Sequence[PlainLine], *, path: str = "") -> list[DiffLine]:

@@ -6,6 +6,7 @@ AppError
 ├── Forbidden     403  the caller may know the object but lacks the right
 ├── NotFound      404  it does not exist, or the caller may not know that it does
 ├── Conflict      409  it would contradict what is already there
+│   └── Settled        somebody else was first, and nothing is wrong
 ├── TooLarge      413  more than the server takes
 ├── Mismatch      422  it is not what the caller sent before under the same name
 ├── TooManyRequests 429  asked again too soon
@@ -116,6 +117,10 @@ class Conflict(AppError):
 
     code = ErrorCode.CONFLICT
     status = 409
+
+
+class Settled(Conflict):
+    """Somebody else, or the agent, was first: what the caller wanted to decide is decided."""
 
 
 class TooLarge(AppError):

@@ -33,6 +33,14 @@ def logging_config(*, as_json: bool, level: str, access_level: str) -> dict[str,
 class LineFormatter(logging.Formatter):
     """A line for people: the message, then the fields of an operation as `key=value`."""
 
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Keep what is said on one line: some of it is quoted from other programs."""
+        line = super().formatMessage(record)
+        if line.isprintable():
+            return line
+        signs = (one if one.isprintable() else ascii(one)[1:-1] for one in line)
+        return "".join(signs)
+
     def format(self, record: logging.LogRecord) -> str:
         """Quotes a value that has a space, so that a line can be taken apart again."""
         fields = getattr(record, "fields", None)

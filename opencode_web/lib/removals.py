@@ -16,6 +16,8 @@ from pathlib import Path
 from django.conf import settings
 
 LOCK_NAME = "removals.lock"
+# Of files beside the data that a backup or a restore has copied, and removes at its end.
+SCRATCH_PREFIX = ".backup-"
 _POLL_S = 0.2
 
 

@@ -6,26 +6,16 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
-from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from opencode_web.lib.errors import NotFound
 from sessions.models import ServerProcess, Session, TeamFolder
-from teams.access import is_operator
+from teams.access import access_operator
 from teams.http import UserRequest, user_view
 from teams.models import Team, User
-from teams.policy import require_instance_policy
 
 P = ParamSpec("P")
-
-
-def access_operator(user: User | AnonymousUser) -> User:
-    """Raises: NotFound for everybody who is no operator."""
-    if not isinstance(user, User) or not is_operator(user):
-        raise NotFound("Page", "ops")
-    require_instance_policy(user)
-    return user
 
 
 def access_turn(user: User, session_id: str) -> Session:

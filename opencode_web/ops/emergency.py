@@ -37,6 +37,10 @@ class EmergencyForm(forms.Form):
             (Role.VIEWER.value, gettext_lazy("Read")),
             (Role.ADMIN.value, gettext_lazy("Read and write")),
         ],
+        help_text=gettext_lazy(
+            "To write is to work in sessions and to remove things. Settings that would outlast the "
+            "access stay with the admins of the team."
+        ),
     )
     hours = forms.IntegerField(
         label=gettext_lazy("Hours"), min_value=1, max_value=MAX_HOURS, initial=1

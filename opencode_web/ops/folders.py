@@ -50,7 +50,12 @@ def folders(request: UserRequest) -> HttpResponse:
     if request.method != "POST":
         return _show(request, form)
     row = attempt(
-        form, lambda: _assign(request, form, resolve_brought_folder(form.cleaned_data["path"]))
+        form,
+        lambda: _assign(
+            request,
+            form,
+            resolve_brought_folder(form.cleaned_data["path"], for_operator=True),
+        ),
     )
     return _show(request, form, status=422) if row is None else _done(request, row)
 

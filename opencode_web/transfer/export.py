@@ -8,9 +8,9 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
 from opencode_web.backup.archive import Archive
@@ -20,12 +20,16 @@ from opencode_web.backup.layout import WORKTREES, Root
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.transfer.arrangements import read_arrangements
 from opencode_web.transfer.shapes import (
     EVENTS,
     FORMAT,
+    LEFT_OUT,
     MANIFEST,
     TEAM,
     EventShape,
+    GroupShape,
+    MemberShape,
     PersonShape,
     ProjectShape,
     RuleShape,
@@ -36,19 +40,21 @@ from opencode_web.transfer.shapes import (
 from providers.models import ProviderConfig
 from sessions.config.public import MASK, keep_masked, public_config
 from sessions.models import (
+    ChangeRequest,
     Event,
     Project,
     ProjectForge,
+    ProjectMember,
     ProjectSecret,
     SavedRule,
     Session,
     TeamSearch,
     TeamSecret,
     TeamSkill,
-    Webhook,
 )
 from teams.models import Membership, Team, User
 
+SCRATCH_PREFIX = ".export-"
 WHO = ("owner_id", "author_id", "by_id")
 # They name places and links of this server.
 _LEFT_OUT = ("folder", "share")
@@ -62,11 +68,9 @@ def export_team(team: Team, target: Path, *, say: Callable[[str], None]) -> Team
     if os.path.lexists(target):
         raise BackupError(f"{target} exists already: choose another name.")
     try:
-        with tempfile.TemporaryDirectory(prefix=".export-", dir=target.parent) as scratch:
+        with tempfile.TemporaryDirectory(prefix=SCRATCH_PREFIX, dir=target.parent) as scratch:
             writer = Writer(Path(scratch), None)
-            # As of one moment: a project that is added meanwhile is in no file.
-            with transaction.atomic():
-                shape = _write(writer, team, say)
+            shape = _write(writer, team, say)
             _pack(writer, target)
     except OSError as exc:
         raise BackupError(f"The archive cannot be written ({exc.strerror}): {target}") from exc
@@ -74,29 +78,29 @@ def export_team(team: Team, target: Path, *, say: Callable[[str], None]) -> Team
 
 
 def _write(writer: Writer, team: Team, say: Callable[[str], None]) -> TeamShape:
-    sessions, people = _in_order(team), set[int]()
-    say(f"Writing {len(sessions)} sessions…")
+    # In no transaction: it would keep everybody from writing to SQLite while files are copied. What
+    # is added meanwhile is not in the archive, and of what is deleted only what was written before.
+    listed = list(team.projects.order_by("pk"))
+    found, people = _in_order(listed), set[int]()
+    say(f"Writing {len(found)} sessions…")
     with writer.file(EVENTS) as file:
-        for session_id in sessions:
-            for line in _events_of(session_id, people):
-                file.write(line.model_dump_json().encode() + b"\n")
-    projects = [
-        _project(writer, number, project, say)
-        for number, project in enumerate(team.projects.order_by("pk"))
-    ]
+        sessions = [one for one in found if _write_events(file, one, people)]
+    projects = [_project(writer, *numbered, say) for numbered in enumerate(listed)]
     shape = TeamShape(
         name=team.name,
         slug=team.slug,
         config=_without_secrets(team.config),
         own_accounts=team.own_accounts,
         people=_people(team, people),
+        groups=_groups(team),
         projects=projects,
         sessions=sessions,
         skills=[
             SkillShape(name=one.name, description=one.description, text=one.text)
             for one in TeamSkill.objects.filter(team=team).order_by("name")
         ],
-        rules=_rules(team, set(sessions)),
+        rules=_rules(team, {"", *(one.pk for one in listed)}, {"", *sessions}),
+        arrangements=read_arrangements(team, {one.pk for one in listed}),
         again=_to_set_again(team),
     )
     with writer.file(TEAM) as file:
@@ -104,9 +108,9 @@ def _write(writer: Writer, team: Team, say: Callable[[str], None]) -> TeamShape:
     return shape
 
 
-def _in_order(team: Team) -> list[str]:
+def _in_order(projects: list[Project]) -> list[str]:
     """Returns: parents before their sub-agents, which were made later."""
-    rows = Session.objects.filter(project__team=team).values_list("pk", "parent_id", "created_at")
+    rows = Session.objects.filter(project__in=projects).values_list("pk", "parent_id", "created_at")
     parents = {pk: parent for pk, parent, _ in rows}
 
     def depth(pk: str | None) -> int:
@@ -116,6 +120,15 @@ def _in_order(team: Team) -> list[str]:
         return count
 
     return [pk for pk, _, at in sorted(rows, key=lambda row: (depth(row[0]), row[2], row[0]))]
+
+
+def _write_events(file: IO[bytes], session_id: str, people: set[int]) -> int:
+    """Returns: how many there are; none of a session that was deleted meanwhile."""
+    count = 0
+    for line in _events_of(session_id, people):
+        file.write(line.model_dump_json().encode() + b"\n")
+        count += 1
+    return count
 
 
 def _events_of(session_id: str, people: set[int]) -> Iterator[EventShape]:
@@ -149,6 +162,8 @@ def _project(
         config=_without_secrets(project.config),
         icon=project.icon,
         created_at=project.created_at,
+        is_restricted=project.is_restricted,
+        members=_members(project),
         archive=name,
     )
 
@@ -165,6 +180,7 @@ def _without_secrets(config: JsonObject) -> JsonObject:
 def _people(team: Team, seen: set[int]) -> list[PersonShape]:
     members = Membership.objects.filter(team=team, expires_at=None)
     roles = dict(members.values_list("user_id", "role"))
+    approvers = set(members.filter(is_approver=True).values_list("user_id", flat=True))
     rows = User.objects.filter(pk__in={*seen, *roles}).order_by("pk")
     return [
         PersonShape(
@@ -173,14 +189,39 @@ def _people(team: Team, seen: set[int]) -> list[PersonShape]:
             name=row.display_name,
             role=roles.get(row.pk),
             is_service=row.service_of_id is not None,
+            is_approver=row.pk in approvers,
         )
         for row in rows
     ]
 
 
-def _rules(team: Team, sessions: set[str]) -> list[RuleShape]:
-    rows = SavedRule.objects.filter(team=team) | SavedRule.objects.filter(project__team=team)
+def _groups(team: Team) -> list[GroupShape]:
+    rows = team.groups.prefetch_related("members").order_by("name")
     return [
+        GroupShape(
+            name=row.name,
+            is_approver=row.is_approver,
+            people=sorted(one.user_id for one in row.members.all() if one.expires_at is None),
+        )
+        for row in rows
+    ]
+
+
+def _members(project: Project) -> list[MemberShape]:
+    rows = ProjectMember.objects.filter(project=project).select_related("membership", "group")
+    return [
+        MemberShape(
+            person=row.membership.user_id if row.membership else None,
+            group=row.group.name if row.group else "",
+            role=row.role,
+        )
+        for row in rows.order_by("pk")
+    ]
+
+
+def _rules(team: Team, projects: set[str], sessions: set[str]) -> list[RuleShape]:
+    rows = SavedRule.objects.filter(team=team) | SavedRule.objects.filter(project__team=team)
+    found = [
         RuleShape(
             project=row.project_id or "",
             session=row.session_id or "",
@@ -188,8 +229,8 @@ def _rules(team: Team, sessions: set[str]) -> list[RuleShape]:
             pattern=row.pattern,
         )
         for row in rows.order_by("pk")
-        if row.session_id is None or row.session_id in sessions
     ]
+    return [one for one in found if one.project in projects and one.session in sessions]
 
 
 def _to_set_again(team: Team) -> list[str]:
@@ -200,7 +241,10 @@ def _to_set_again(team: Team) -> list[str]:
     forges = ProjectForge.objects.filter(project__team=team).exclude(token="")
     found += [f"publishing of the project {one.project.name}" for one in forges]
     found += ["web search" for _ in TeamSearch.objects.filter(team=team)]
-    found += [f"webhook to {one.host}" for one in Webhook.objects.filter(team=team)]
+    found += [f"secret of the webhook to {one.host}" for one in team.webhooks.order_by("pk")]
+    asked = ChangeRequest.objects.filter(team=team, status=ChangeRequest.Status.PENDING).count()
+    found += [f"{asked} pending requests for approval"] if asked else []
+    found += [] if team.hides_keys else ["that well-known keys are not hidden"]
     configs = [("", team.config), *((f"{one.name}: ", one.config) for one in team.projects.all())]
     for whose, config in configs:
         found += [f"setting {whose}{path}" for path in _masked(public_config(config))]
@@ -225,6 +269,7 @@ def _pack(writer: Writer, target: Path) -> None:
         app_version=settings.VERSION,
         taken_at=timezone.now(),
         files=writer.files,
+        left_out=[*LEFT_OUT],
     )
     (writer.folder / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
     draft = writer.folder / "archive"

@@ -14,8 +14,9 @@ from django.utils.translation import gettext as _
 
 from opencode_web.backup.errors import BackupError
 from opencode_web.lib.errors import Conflict, NotFound, Unavailable
-from opencode_web.transfer.export import export_team
+from opencode_web.transfer.export import SCRATCH_PREFIX, export_team
 from sessions.jobs.erase_files import export_file
+from sessions.jobs.sweep import remove_path
 from sessions.wake import wake_export
 from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
@@ -113,5 +114,10 @@ def go_on_with_exports() -> None:
     for export_id, path in files.items():
         if export_id not in kept:
             path.unlink(missing_ok=True)
+    here = TeamExport.objects.filter(host=settings.HOST_NAME, state=TeamExport.State.RUNNING)
+    if not here.exists():
+        # What a worker that was killed had written so far: nobody goes on with it.
+        for left in folder.glob(f"{SCRATCH_PREFIX}*"):
+            remove_path(left)
     for export_id in TeamExport.objects.filter(state="waiting").values_list("pk", flat=True):
         run_export(export_id)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any  # names of columns
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
@@ -19,28 +20,38 @@ from opencode_web.backup.files import Reader
 from opencode_web.backup.layout import WORKTREES, Root
 from opencode_web.backup.unpack import unpack
 from opencode_web.lib.errors import AppError
+from opencode_web.transfer.arrangements import make_arrangements
 from opencode_web.transfer.events import Checked, write_events
-from opencode_web.transfer.shapes import PersonShape, ProjectShape, TeamShape
+from opencode_web.transfer.shapes import (
+    GroupShape,
+    MemberShape,
+    PersonShape,
+    ProjectShape,
+    TeamShape,
+)
 from opencode_web.transfer.unpack import content_of, open_archive, read_events, read_team
 from sessions.git.process import allowed_protocols
 from sessions.git.project_folders import managed_directory, managed_home, managed_root
 from sessions.git.url import parse_git_url
-from sessions.models import Project, SavedRule, TeamSkill
+from sessions.models import Project, ProjectMember, SavedRule, TeamSkill
+from teams.access import TeamAccess
 from teams.actions.members import add_member
 from teams.actions.teams import create_team, free_slug
 from teams.audit import AuditAction, record
-from teams.models import Role, Team, User
+from teams.models import Membership, Role, Team, TeamGroup, User
 
 _NO_FILES = "Its files were not in the archive. Clone it again, or delete it."
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A team that was made. `unknown`: how many people have no account here."""
+    """A team that was made. `unknown`: how many people have no account here. `left`: what of the
+    archive this server does not take, and why."""
 
     team: Team
     events: int
     unknown: int
+    left: list[str]
     shape: TeamShape
 
 
@@ -58,8 +69,12 @@ def import_team(path: Path, *, owner: User, slug: str = "", say: Callable[[str],
         _check(reader, shape)
         made: list[Path] = []
         try:
+            # Before the transaction: nobody else could write to SQLite for so long.
+            for project in shape.projects:
+                say(f"Unpacking {project.name}…")
+                _unpack_project(reader, project, made)
             with transaction.atomic():
-                return _make(reader, shape, owner, slug, made, say)
+                return _make(reader, shape, owner, slug, say)
         except DatabaseError as exc:
             _remove(made)
             raise DamagedBackup("The archive contradicts itself, or this server.") from exc
@@ -93,7 +108,6 @@ def _make(
     shape: TeamShape,
     owner: User,
     slug: str,
-    made: list[Path],
     say: Callable[[str], None],
 ) -> Imported:
     slug = slug or (free_slug(shape.slug) if shape.slug else "")
@@ -101,10 +115,10 @@ def _make(
     team.config, team.own_accounts = shape.config, shape.own_accounts
     team.save(update_fields=["config", "own_accounts"])
     people, unknown = _people(team, owner, shape.people)
-    projects = {}
+    groups = _groups(team, shape.groups, people)
+    projects = {project.id: _project(team, owner, project) for project in shape.projects}
     for project in shape.projects:
-        say(f"Unpacking {project.name}…")
-        projects[project.id] = _project(reader, team, owner, project, made)
+        _project_members(projects[project.id], project.members, groups, people)
     say(f"Writing {len(shape.sessions)} sessions…")
     count = write_events(read_events(reader), projects, people)
     now = timezone.now()
@@ -122,9 +136,14 @@ def _make(
             pattern=rule.pattern,
             created_at=now,
         )
+    access = TeamAccess(team, Membership.objects.get(team=team, user=owner), owner)
+    try:
+        left = list(make_arrangements(access, shape.arrangements, projects, people))
+    except KeyError as exc:
+        raise DamagedBackup("The archive has something of a project that is not in it.") from exc
     data = {"sessions": len(shape.sessions), "events": count, "projects": len(projects)}
     record(AuditAction.TEAM_IMPORTED, actor=owner, team=team, target=team, data={**data})
-    return Imported(team, count, unknown, shape)
+    return Imported(team, count, unknown, left, shape)
 
 
 def _people(team: Team, owner: User, people: list[PersonShape]) -> tuple[dict[int, int], int]:
@@ -142,7 +161,37 @@ def _people(team: Team, owner: User, people: list[PersonShape]) -> tuple[dict[in
         if person.role is not None and known.pk != owner.pk and known.is_active:
             role = Role.ADMIN if person.role == Role.OWNER else person.role
             add_member(team, user=known, role=role, actor=owner)
+        if person.is_approver:
+            Membership.objects.filter(team=team, user=known).update(is_approver=True)
     return found, unknown
+
+
+def _groups(team: Team, shapes: list[GroupShape], people: dict[int, int]) -> dict[str, TeamGroup]:
+    """Returns: by name, with those of their people who are in the team."""
+    made = {}
+    for shape in shapes:
+        made[shape.name] = row = TeamGroup.objects.create(
+            team=team, name=shape.name, is_approver=shape.is_approver
+        )
+        accounts = [people[one] for one in shape.people if one in people]
+        row.members.set(Membership.objects.filter(team=team, user__in=accounts))
+    return made
+
+
+def _project_members(
+    project: Project,
+    shapes: list[MemberShape],
+    groups: dict[str, TeamGroup],
+    people: dict[int, int],
+) -> None:
+    for shape in shapes:
+        of_project: dict[str, Any] = {"project": project, "role": shape.role}
+        if shape.group in groups:
+            ProjectMember.objects.get_or_create(**of_project, group=groups[shape.group])
+        user = people.get(shape.person or 0)
+        member = Membership.objects.filter(team=project.team, user=user).first()
+        if user and member:
+            ProjectMember.objects.get_or_create(**of_project, membership=member)
 
 
 def _pseudonym(person: PersonShape) -> User:
@@ -157,24 +206,25 @@ def _pseudonym(person: PersonShape) -> User:
     return user
 
 
-def _project(
-    reader: Reader, team: Team, owner: User, shape: ProjectShape, made: list[Path]
-) -> Project:
+def _unpack_project(reader: Reader, shape: ProjectShape, made: list[Path]) -> None:
+    if not shape.archive:
+        return
     directory = managed_directory(shape.id, shape.name)
-    if shape.archive:
-        home = managed_home(shape.id)
-        made.append(home)
-        directory.mkdir(mode=0o700, parents=True)
-        with reader.file(shape.archive) as content:
-            source = content_of(reader, content, shape.archive)
-            unpack(source, Root(WORKTREES, directory), directory)
+    made.append(managed_home(shape.id))
+    directory.mkdir(mode=0o700, parents=True)
+    with reader.file(shape.archive) as content:
+        source = content_of(reader, content, shape.archive)
+        unpack(source, Root(WORKTREES, directory), directory)
+
+
+def _project(team: Team, owner: User, shape: ProjectShape) -> Project:
     is_git = shape.source == Project.Source.GIT
     return Project.objects.create(
         id=shape.id,
         team=team,
         name=shape.name,
         host=settings.HOST_NAME,
-        directory=str(directory),
+        directory=str(managed_directory(shape.id, shape.name)),
         # A folder that the other server's team had brought is the server's own here.
         source=shape.source if shape.source != Project.Source.FOLDER else Project.Source.EMPTY,
         git_url=parse_git_url(shape.git_url, protocols=allowed_protocols()).url if is_git else "",
@@ -184,6 +234,7 @@ def _project(
         icon=shape.icon,
         created_by=owner,
         created_at=shape.created_at,
+        is_restricted=shape.is_restricted,
     )
 
 

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from opencode_web.backup.manifest import StoredFile
 from opencode_web.lib.json import JsonObject
-from sessions.models import Project
-from teams.models import OwnAccounts, Role
+from sessions.models import ChangeKind, Project
+from teams.models import OwnAccounts, Period, Role
 
 # Rises when an older import could not read what is written.
-FORMAT = 1
+FORMAT = 4
 MANIFEST, TEAM, EVENTS = "manifest.json", "team.json", "events.jsonl"
+# What no archive has, as its manifest says.
+LEFT_OUT = (
+    "keys, secrets and sign-ins",
+    "signing secrets of webhooks",
+    "pending requests for approval",
+    "share links",
+    "trust in repositories",
+    "files of projects on other hosts, worktrees of sessions and large tool outputs",
+)
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,40}$")]
 
 
@@ -32,6 +42,8 @@ class TeamManifest(_Frozen):
     taken_at: datetime
     files: list[StoredFile]
     encrypted: Literal[False] = False
+    # In words; empty in archives of before.
+    left_out: list[str] = []
 
 
 class PersonShape(_Frozen):
@@ -42,6 +54,23 @@ class PersonShape(_Frozen):
     name: str = Field(max_length=120)
     role: Role | None
     is_service: bool = False
+    is_approver: bool = False
+
+
+class GroupShape(_Frozen):
+    """A group of the team. `people`: the numbers of those in it."""
+
+    name: str = Field(min_length=1, max_length=80)
+    is_approver: bool
+    people: list[int]
+
+
+class MemberShape(_Frozen):
+    """A role in a project: of a person, by their number, or of a group, by its name."""
+
+    person: int | None
+    group: str = Field(max_length=80)
+    role: Literal[Role.VIEWER, Role.MEMBER]
 
 
 class ProjectShape(_Frozen):
@@ -54,6 +83,8 @@ class ProjectShape(_Frozen):
     config: JsonObject
     icon: JsonObject
     created_at: datetime
+    is_restricted: bool = False
+    members: list[MemberShape] = []
     archive: str
 
 
@@ -74,6 +105,63 @@ class RuleShape(_Frozen):
     pattern: str = Field(max_length=10_000)
 
 
+class ScheduleShape(_Frozen):
+    """A prompt at times. `author`: the name of who wrote it."""
+
+    project: str = Field(max_length=40)
+    name: str = Field(max_length=120)
+    prompt: str
+    cron: str = Field(max_length=120)
+    timezone: str = Field(max_length=64)
+    agent: str = Field(max_length=60)
+    model: str = Field(max_length=200)
+    author: str = Field(max_length=120)
+    created_at: datetime
+
+
+class WebhookShape(_Frozen):
+    """An address that hears of events of one project, or of all of them."""
+
+    url: str = Field(max_length=2000)
+    events: list[str] = Field(max_length=20)
+    project: str = Field(max_length=40)
+
+
+class BudgetShape(_Frozen):
+    """What may be spent in a period, of one person by their number in the archive. Units: USD."""
+
+    scope: Literal["team", "project", "each", "service", "member"]
+    person: int | None
+    project: str = Field(max_length=40)
+    period: Period
+    is_soft: bool
+    amount: Decimal = Field(ge=0, max_digits=12, decimal_places=2)
+    warn_percent: int = Field(ge=1, le=100)
+
+
+class RetentionShape(_Frozen):
+    """What a team has chosen. Units: days; None for as long as nobody deletes it."""
+
+    sessions: int | None
+    outputs: int | None
+    audit: int | None
+
+
+class ArrangementsShape(_Frozen):
+    """What the team has set up beside its settings."""
+
+    schedules: list[ScheduleShape] = []
+    webhooks: list[WebhookShape] = []
+    budgets: list[BudgetShape] = []
+    allows_unpriced_models: bool = False
+    needs_approval: list[ChangeKind] = []
+    requires_mfa: bool = False
+    requires_sso: bool = False
+    sso_provider: str = Field("", max_length=40)
+    # None where the team has chosen nothing.
+    retention: RetentionShape | None = None
+
+
 class TeamShape(_Frozen):
     """The team. `again`: what has to be set again, since no secret is in the archive."""
 
@@ -82,11 +170,13 @@ class TeamShape(_Frozen):
     config: JsonObject
     own_accounts: OwnAccounts
     people: list[PersonShape]
+    groups: list[GroupShape] = []
     projects: list[ProjectShape]
     # Parents come before their sub-agents.
     sessions: list[Id]
     skills: list[SkillShape]
     rules: list[RuleShape]
+    arrangements: ArrangementsShape = ArrangementsShape()
     again: list[str]
 
 

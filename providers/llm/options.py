@@ -34,14 +34,28 @@ RESERVED_OPTIONS = frozenset(
      "tool_choice", "n", "best_of", "system", "instructions", *OUTPUT_OPTIONS}
 )  # fmt: skip
 
-# They have another model called, elsewhere or beside the one that was asked for.
-# Source: openrouter.ai/docs, "Provider Routing", "Model Routing" and "Plugins".
-_ROUTING_OPTIONS = frozenset({"models", "provider", "route", "plugins"})
+# They have another model called, or one beside it.
+# Source: openrouter.ai/docs, "Model Routing", "Plugins", "Presets"; docs.litellm.ai, "Fallbacks".
+_OTHER_MODELS = frozenset({"model", "models", "route", "plugins", "preset", "fallbacks"})
+# They say who serves it, too, in blocks that vary by gateway.
+# Source: openrouter.ai/docs, "Provider Routing"; vercel.com/docs/ai-gateway, "Provider Options".
+_ROUTING_OPTIONS = _OTHER_MODELS | {"provider", "provideroptions", "gateway", "extra_body"}
+# Servers written in Go take the names of fields in any case, and the last one counts.
+_RESERVED_IN_ANY_CASE = frozenset(name.lower() for name in RESERVED_OPTIONS)
 
 
 def without_routing(options: JsonObject) -> JsonObject:
     """Returns: the options that leave the choice of what is called to the account's holder."""
-    return {key: value for key, value in options.items() if key not in _ROUTING_OPTIONS}
+    return {key: value for key, value in options.items() if key.lower() not in _ROUTING_OPTIONS}
+
+
+def without_other_models(options: JsonObject) -> JsonObject:
+    """Returns: the options, blocks in them too, that have the model called that is asked for."""
+    return {
+        key: without_other_models(value) if isinstance(value, dict) else value
+        for key, value in options.items()
+        if key.lower() not in _OTHER_MODELS
+    }
 
 
 def options_of(request: ProviderRequest) -> JsonObject:
@@ -50,7 +64,9 @@ def options_of(request: ProviderRequest) -> JsonObject:
     return {
         key: value
         for key, value in given.items()
-        if key not in CONNECTION_OPTIONS and key not in RESERVED_OPTIONS and value is not None
+        if key not in CONNECTION_OPTIONS
+        and key.lower() not in _RESERVED_IN_ANY_CASE
+        and value is not None
     }
 
 

@@ -15,10 +15,9 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from opencode_web.lib.errors import NotFound
 from providers.access import access_instance_provider, access_own_provider, access_provider
 from providers.models import ProviderConfig
-from teams.access import TeamAccess, is_operator
+from teams.access import TeamAccess, access_operator
 from teams.http import TeamRequest, UserRequest, team_view, user_view
 from teams.models import Role, Team, User
 
@@ -119,9 +118,7 @@ def holder_view(
 
         @user_view
         def of_instance(request: UserRequest, /, **kwargs: Any) -> HttpResponse:  # of the view
-            if not is_operator(request.user):
-                raise NotFound("Page", "ops")
-            return held(_with(request, Holder(INSTANCE, request.user)), **kwargs)
+            return held(_with(request, Holder(INSTANCE, access_operator(request.user))), **kwargs)
 
         views = {TEAM: of_team, OWN: of_person, INSTANCE: of_instance}
 

@@ -8,12 +8,13 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Invalid
+from sessions.actions.held_budgets import hold_limit, limit_of, require_other
 from sessions.models import Project, Session, WaitsFor
 from sessions.wake import wake
-from teams.access import TeamAccess
+from teams.access import TeamAccess, require_role
 from teams.actions import budget_limits, budget_requests
 from teams.budgets import Limit
-from teams.models import Budget, BudgetRequest, Team, User
+from teams.models import Budget, BudgetRequest, Role, Team, User
 
 
 def wake_waiting(team: Team | None) -> None:
@@ -29,10 +30,15 @@ def wake_waiting(team: Team | None) -> None:
 def put_limit(
     access: TeamAccess, limit: Limit, *, amount: Decimal, ip: str | None = None
 ) -> Budget:
-    """Like `teams`', for one of the team's projects. Raises: also Invalid for another's project."""
+    """Like `teams`', for one of the team's projects.
+
+    Raises: also Invalid for another's project; NeedsApproval where it becomes looser.
+    """
+    require_role(access, Role.BILLING)
     projects = Project.objects.filter(team=access.team)
     if limit.project and not projects.filter(pk=limit.project).exists():
         raise Invalid(_("Not a project of this team."))
+    hold_limit(access, limit, amount)
     row = budget_limits.put_limit(access, limit, amount=amount, ip=ip)
     wake_waiting(access.team)
     return row
@@ -40,7 +46,11 @@ def put_limit(
 
 @transaction.atomic
 def remove_limit(access: TeamAccess, budget_id: int, *, ip: str | None = None) -> None:
-    """Like `teams`'."""
+    """Like `teams`'. Raises: also NeedsApproval."""
+    require_role(access, Role.BILLING)
+    row = Budget.objects.filter(team=access.team, pk=budget_id).first()
+    if row is not None:
+        hold_limit(access, limit_of(row), None)
     budget_limits.remove_limit(access, budget_id, ip=ip)
     wake_waiting(access.team)
 
@@ -72,6 +82,8 @@ def answer_request(
     ip: str | None = None,
 ) -> BudgetRequest:
     """Like `teams`'. What was refused before goes on when enough was granted."""
+    if grant is not None:
+        require_other(request, actor)
     row = budget_requests.answer_request(request, actor=actor, grant=grant, answer=answer, ip=ip)
     if grant is not None:
         wake_waiting(row.team if row.budget.team_id else None)

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from opencode_web.lib.json import JsonObject
 from sessions.actions.budget_limits import wake_waiting
+from sessions.actions.held_budgets import hold_budgets
 from sessions.actions.settings import apply_patch
 from sessions.config.cost_limit import team_session_cost
 from sessions.config.model import parse_settings
@@ -31,7 +32,18 @@ def set_budgets(
     """Like `change_budgets`, and have every session look again that waits for one.
 
     `session` is what each may cost before an admin is asked: a setting of the team, no budget.
+    Raises: also NeedsApproval where one becomes looser.
     """
+    require_role(access, Role.BILLING)
+    hold_budgets(
+        access,
+        team=team,
+        each=each,
+        members=members,
+        session=session,
+        allows_unpriced=allows_unpriced,
+        warn_percent=warn_percent,
+    )
     limited = _limit_sessions(access, session, ip=ip)
     changed = change_budgets(
         access,
@@ -48,7 +60,6 @@ def set_budgets(
 
 
 def _limit_sessions(access: TeamAccess, amount: Decimal | None, *, ip: str | None) -> bool:
-    require_role(access, Role.BILLING)
     # As `change_budgets`, which comes after it in the same transaction.
     team = Team.objects.select_for_update(no_key=True).get(pk=access.team.pk)
     before = team_session_cost(team)

@@ -10,10 +10,11 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, text_of
 from opencode_web.lib.reasons import Cause, english
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
+from sessions.approvals.hold import Change, hold_for_approval, is_held
 from sessions.checkouts.names import is_branch_name
 from sessions.checkouts.rows import BESIDE_TURNS, at_work
 from sessions.config.effective import project_config
@@ -23,7 +24,8 @@ from sessions.events.types import SessionUpdated
 from sessions.git.places import checkout_folder
 from sessions.git.process import allowed_protocols
 from sessions.git.url import parse_git_url
-from sessions.models import Checkout, Project, Session
+from sessions.models import ChangeKind, Checkout, Project, Session
+from sessions.publish_settings import publishing_of
 from sessions.wake import wake_checkout
 from teams.access import require_role, roles_with
 from teams.audit import AuditAction, record
@@ -194,7 +196,7 @@ def request_job(
 ) -> Checkout:
     """Ask a worker for something. `key` is that of a form: sent twice, it asks once.
 
-    Raises: Conflict while the place is in use, or not there; Forbidden below member.
+    Raises: Conflict while the place is in use, or not there; Forbidden below member; NeedsApproval.
     """
     require_role(access.team, Role.MEMBER)
     # First the session: whoever begins a turn takes the same lock.
@@ -214,7 +216,8 @@ def request_job(
         )
     if job not in BESIDE_TURNS and in_use(checkout):
         raise Conflict(_IN_USE[checkout.state == Checkout.State.PROJECT])
-    checkout.job, checkout.job_data, checkout.job_key = job, data or {}, key
+    given = {**(data or {}), **_hold(access, checkout, job, data or {}, sealed)}
+    checkout.job, checkout.job_data, checkout.job_key = job, given, key
     checkout.job_by, checkout.job_at = access.principal.user, timezone.now()
     checkout.job_begun, checkout.job_failed = False, False
     checkout.job_detail, checkout.job_cause = "", {}
@@ -229,6 +232,60 @@ def request_job(
     )
     wake_checkout(checkout.pk, access.project, credential=sealed)
     return checkout
+
+
+_HELD = {
+    Job.MERGE: ChangeKind.MERGE,
+    Job.PUSH: ChangeKind.PUSH,
+    Job.REQUEST: ChangeKind.PUSH,
+}
+
+
+def _hold(
+    access: SessionAccess, checkout: Checkout, job: Job, data: JsonObject, sealed: str
+) -> JsonObject:
+    """Hold what brings commits to where others have them.
+
+    Returns: what binds the job to the commit that is approved, for its data.
+    Raises: NeedsApproval; Conflict where nobody has looked at the commit yet.
+    """
+    kind = _HELD.get(job)
+    if kind is None or not is_held(access.team.team, kind):
+        return {}
+    if not checkout.head:
+        raise Conflict(_("The state of this session's files is not known yet. Refresh it first."))
+    branch = checkout.branch or text_of(checkout.survey, "branch")
+    url = text_of(data, "url") or publishing_of(access.project).url
+    into = text_of(data, "base") or checkout.base_branch
+    change = Change(
+        kind=kind,
+        what=f"checkout.{job.value}",
+        # Nobody else than its owner sees a private one.
+        need=Role.ADMIN if (access.session.root or access.session).is_private else Role.MEMBER,
+        arguments={
+            "session": access.session.pk,
+            "checkout": checkout.pk,
+            "data": data,
+            "sealed": sealed,
+        },
+        told={
+            "branch": branch,
+            "into": into,
+            "url": url,
+            "title": text_of(data, "title"),
+            "commit": checkout.head[:10],
+        },
+        state={
+            "checkout": checkout.pk,
+            "branch": branch,
+            "into": into,
+            "url": url,
+            "head": checkout.head,
+        },
+        project=access.project,
+    )
+    hold_for_approval(access.team, change)
+    return {"approved": checkout.head}
 
 
 _IN_USE = {

@@ -19,6 +19,7 @@ from sessions.actions.prompts import PromptDraft
 from sessions.actions.sessions import update_session
 from sessions.actions.start import start_session
 from sessions.models import ComparedSession, Session, State
+from sessions.visibility import sessions_in
 from sessions.wire import to_ms
 
 MAX_COMPARED = 4
@@ -34,7 +35,12 @@ class Variation:
 
 @transaction.atomic
 def start_compared(
-    access: ProjectAccess, draft: PromptDraft, others: Sequence[Variation], *, branch: str = ""
+    access: ProjectAccess,
+    draft: PromptDraft,
+    others: Sequence[Variation],
+    *,
+    branch: str = "",
+    private: bool = False,
 ) -> Session:
     """Start a session, and one more with the same prompt for each of `others`; all or none.
 
@@ -49,7 +55,7 @@ def start_compared(
     if str(draft.parts[0].get("text", "")).startswith(SHELL):
         raise Invalid(_("Shell commands cannot be compared. Write a prompt."), field="also")
     plan = choose_plan(access.project, worktree=True, branch=branch)
-    first = start_session(access, draft, checkout=plan)
+    first = start_session(access, draft, checkout=plan, private=private)
     if ComparedSession.objects.filter(session=first).exists():
         return first
     sessions = [first]
@@ -60,7 +66,7 @@ def start_compared(
             agent=other.agent or draft.agent,
             model=other.model or draft.model,
         )
-        sessions.append(start_session(access, own, checkout=plan))
+        sessions.append(start_session(access, own, checkout=plan, private=private))
     ComparedSession.objects.bulk_create(
         ComparedSession(session=session, group=first.pk, place=place)
         for place, session in enumerate(sessions)
@@ -68,10 +74,11 @@ def start_compared(
     return first
 
 
-def compared_with(session: Session) -> list[Session]:
-    """Returns: the sessions that were started with the same prompt, itself too, in their order."""
-    own = ComparedSession.objects.filter(session=session).values("group")
-    rows = Session.objects.filter(comparedsession__group__in=own)
+def compared_with(access: SessionAccess) -> list[Session]:
+    """Returns: the sessions that were started with the same prompt and that the person sees, itself
+    too, in their order."""
+    own = ComparedSession.objects.filter(session=access.session).values("group")
+    rows = sessions_in(access.team).filter(comparedsession__group__in=own)
     return list(rows.select_related("project__team", "owner").order_by("comparedsession__place"))
 
 
@@ -103,7 +110,7 @@ def keep_only(access: SessionAccess) -> int:
 
 
 def _compared(access: SessionAccess) -> list[Session]:
-    found = compared_with(access.session)
+    found = compared_with(access)
     if not found:
         raise NotFound("Comparison", access.session.pk)
     return found

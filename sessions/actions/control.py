@@ -5,8 +5,9 @@ from collections.abc import Collection
 from django.db import transaction
 from django.utils import timezone
 
-from sessions.access import SessionAccess, without_author
+from sessions.access import SessionAccess
 from sessions.actions.admission import require_admission
+from sessions.authors import without_author
 from sessions.events.reasons import told_by_session
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus

@@ -10,6 +10,7 @@ from django.utils import timezone
 from opencode_web.lib.errors import Invalid, NotFound
 from sessions.access import ProjectAccess, SessionAccess
 from sessions.models import KeptDraft, Project, Session
+from sessions.retention.holds import without_held_drafts
 from sessions.secrets import hide_keys
 from teams.models import Role, User
 
@@ -94,5 +95,6 @@ def _put(
 
 
 def prune_drafts() -> int:
-    """Returns: how many nobody has changed for a month, and are gone."""
-    return KeptDraft.objects.filter(saved_at__lt=timezone.now() - KEPT_FOR).delete()[0]
+    """Returns: how many nobody has changed for a month, and are gone. What is held stays."""
+    old = KeptDraft.objects.filter(saved_at__lt=timezone.now() - KEPT_FOR)
+    return without_held_drafts(old).delete()[0]

@@ -22,7 +22,7 @@ from teams.access import TeamAccess, require_lasting, require_operator, require_
 from teams.actions.erasure import erase_targets_in_audit, open_erasure, open_person_erasure
 from teams.actions.members import announce_access
 from teams.actions.usage import keep_spend
-from teams.models import AuditEntry, Budget, Erasure, Role, Team, User
+from teams.models import AuditEntry, Budget, BudgetRequest, Erasure, Role, Team, User
 from teams.retention.holds import holds_in_team, refuse_held
 
 
@@ -116,6 +116,7 @@ def erase_tree(session_id: str, team: Team) -> list[str]:
         erase_targets_in_audit(team, model, kinds)
     erase_targets_in_audit(team, "session", ids)
     _forget_deliveries(team, ids)
+    BudgetRequest.objects.filter(session__in=ids).update(session="", reason="", answer="")
     remove_tree(session, rescues=False)
     return ids
 

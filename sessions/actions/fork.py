@@ -38,7 +38,7 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
 
     What is rolled back stays behind, and so does an answer that is still being written. The source
     is not locked: it goes on working meanwhile. What it has cost so far is not counted again. A
-    fork of a session with its own worktree gets one, too.
+    fork of a session with its own worktree gets one, too, and that of a private one is private.
 
     Raises: NotFound for an unknown message; Conflict while the project's files are not ready.
     Source: behaviour of OpenCode's fork.
@@ -61,6 +61,7 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
         # A sub-agent's session has the rules that hold it; without them its fork could do more.
         permission=source.permission,
         metadata=source.metadata,
+        private=(source.root or source).is_private or None,
     )
     data: JsonObject = {"source": source.pk}
     fork = open_session(access, created, AuditAction.SESSION_FORKED, data, session_id=fork_id)

@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound, Settled
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonValue
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess, may_change_input
-from sessions.actions.prompts import MAX_TEXT_CHARS
-from sessions.events.inbox import Delivery, InputCancelled, InputChanged, InputsReordered
+from sessions.actions.prompts import MAX_TEXT_CHARS, admit_input
+from sessions.events.inbox import (
+    Delivery,
+    InputAdmitted,
+    InputCancelled,
+    InputChanged,
+    InputsReordered,
+)
+from sessions.events.messages import MessageTime, UserMessage
 from sessions.events.parts import AgentPart, AnyPart, FilePart, TextPart
 from sessions.events.store import append, lock_session
 from sessions.inbox import is_compaction, parts_of, pending_inputs, sending_order
 from sessions.models import Session, SessionInput
 from sessions.part_ids import with_ascending_ids
+from sessions.wire import to_ms
 from teams.audit import AuditAction, record
 
 
@@ -66,12 +75,49 @@ def change_input(
 
 
 @transaction.atomic
-def cancel_input(access: SessionAccess, input_id: str) -> None:
-    """Take a waiting prompt back. Raises: NotFound; Forbidden; Conflict once it was promoted."""
+def cancel_input(access: SessionAccess, input_id: str) -> SessionInput:
+    """Take a waiting prompt back. Returns: it, as it was.
+
+    Raises: NotFound; Forbidden; Conflict once it was promoted.
+    """
     session = lock_session(access.session.pk)
     row = _waiting(session, access, input_id)
     append(session, [InputCancelled(id=row.pk, by_id=access.principal.user.pk)])
     _record(AuditAction.PROMPT_CANCELLED, access, session, message=row.pk)
+    return row
+
+
+def restore_input(access: SessionAccess, input_id: str, *, message_id: str) -> SessionInput:
+    """Send a prompt of the caller's once more that was taken back, as the message `message_id`.
+
+    With an id that is there already nothing happens. Raises: NotFound; Forbidden for a prompt of
+    somebody else; Conflict unless it was taken back, and when the session takes no prompts.
+    """
+    row = access.session.inputs.filter(pk=input_id).first()
+    if row is None:
+        raise NotFound("Prompt", input_id)
+    if row.status != SessionInput.Status.CANCELLED:
+        raise Conflict(_("This message was not removed."))
+    if not can_restore(access, row):
+        raise Forbidden(_("Only its author can send this message again."))
+    info = UserMessage.model_validate(row.data["info"])
+    made = {"id": message_id, "time": MessageTime(created=to_ms(timezone.now()))}
+    parts = [
+        part.model_copy(update={"id": new_id("prt"), "messageID": message_id})
+        for part in parts_of(row)
+    ]
+    event = InputAdmitted(
+        author_id=access.principal.user.pk,
+        delivery=row.delivery,
+        info=info.model_copy(update=made),
+        parts=parts,
+    )
+    return admit_input(access.session.pk, event)
+
+
+def can_restore(access: SessionAccess, row: SessionInput) -> bool:
+    """Whether the caller may send a prompt again once it was taken back."""
+    return row.author_id == access.principal.user.pk and not is_compaction(row)
 
 
 @transaction.atomic
@@ -151,9 +197,9 @@ def _require_waiting(session: Session, input_id: str) -> SessionInput:
     if row is None:
         raise NotFound("Prompt", input_id)
     if row.status == SessionInput.Status.PROMOTED:
-        raise Conflict(_("The agent has already taken this message."))
+        raise Settled(_("The agent has already taken this message."))
     if row.status == SessionInput.Status.CANCELLED:
-        raise Conflict(_("This message was removed."))
+        raise Settled(_("This message was removed."))
     return row
 
 

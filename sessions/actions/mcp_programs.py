@@ -6,10 +6,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Conflict, NotFound
+from opencode_web.lib.errors import NotFound
 from opencode_web.lib.json import JsonValue
 from sessions.access import ProjectAccess
+from sessions.actions.held_trust import hold_trust
 from sessions.actions.mcp_servers import forget_mcp_server
+from sessions.approvals.hold import NoLongerFits
 from sessions.config.effective import project_config
 from sessions.mcp.programs import digest_of_programs, programs_in
 from sessions.mcp.servers import running
@@ -26,8 +28,8 @@ def accept_mcp_program(
     """Let an MCP server run the files of the project that its command names, until one changes.
 
     `digest` is that of the files as the person has seen them.
-    Raises: NotFound for a server that is not known or never started; Conflict when they are others
-    by now, or there are none; Forbidden below admin.
+    Raises: NotFound for a server that is not known or never started; NoLongerFits when they are
+    others by now, or there are none; Forbidden below admin; NeedsApproval.
     """
     require_role(access.team, Role.ADMIN)
     project = access.project
@@ -36,7 +38,8 @@ def accept_mcp_program(
         raise NotFound("MCP server", name[:100])
     files = programs_in(Path(project.directory), server)
     if not files or digest_of_programs(files) != digest:
-        raise Conflict(_("The files have changed. Review them again."))
+        raise NoLongerFits(_("The files have changed. Review them again."))
+    hold_trust(access, sorted(files), digest=digest, server=name)
     row = McpProgram.objects.update_or_create(
         project=project,
         name=name,

@@ -16,6 +16,7 @@ from sessions.config.effective import config_data, team_data
 from sessions.mcp.grants import digest_of_url
 from sessions.mcp.servers import servers_in
 from sessions.models import McpServer, McpSignIn, McpSignInAttempt, Project
+from sessions.wake import signal_servers
 from teams.access import require_role
 from teams.audit import AuditAction, record
 from teams.models import Role, Team, User
@@ -104,6 +105,7 @@ def sign_out(access: ProjectAccess, *, name: str, url: str, ip: str | None = Non
     if not McpSignIn.objects.filter(team=access.team.team, name=name).delete()[0]:
         return False
     _forget(access, name)
+    signal_servers()
     _audit(AuditAction.MCP_SIGNED_OUT, access, name, url, ip)
     return True
 

@@ -19,16 +19,26 @@ _FRAMES = ("first_prompt", "last_answer")
 def past_parts(access: SessionAccess, session_id: str) -> list[JsonObject]:
     """Returns: one text for the model: what a past session was about and how it ended.
 
-    Nothing for one that whoever prompts may not see, for one of another team, whose members would
-    read it here, and for the session itself.
+    Nothing for one that whoever prompts may not see, for one that others would read here who may
+    not see it, and for the session itself.
     """
     try:
         past = access_session(access.principal, session_id).session
     except NotFound:
         return []
-    if past.project.team_id != access.project.team_id or past.pk == access.session.pk:
+    if past.pk == access.session.pk or not _may_be_read_in(access.session, past):
         return []
     return [{"type": "text", "text": _told(past), "synthetic": True}]
+
+
+def _may_be_read_in(session: Session, past: Session) -> bool:
+    """Whether all who see the session see the past one, too."""
+    if past.project_id != session.project_id and (
+        past.project.is_restricted or past.project.team_id != session.project.team_id
+    ):
+        return False
+    here, there = session.root or session, past.root or past
+    return not there.is_private or (here.is_private and here.owner_id == there.owner_id)
 
 
 def _told(past: Session) -> str:

@@ -26,7 +26,7 @@ def deactivate_person(
     """Lock a person out of the server, pause their schedules, and end what runs for them.
 
     Everything has ended within 5 s: it is told at once, and where that is lost, each process looks
-    every 3 s (`coordinator.AUTHORS_S`, `rights.CHECK_S`, `terminals.lease.RENEW_S`).
+    every 2 s (`coordinator.AUTHORS_S`, `rights.CHECK_S`, `terminals.lease.RENEW_S`).
 
     Raises: as `deactivate_account`.
     """

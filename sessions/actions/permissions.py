@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from opencode_web.lib.errors import Conflict, Forbidden, Invalid
+from opencode_web.lib.errors import Conflict, Forbidden, Invalid, Settled
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
@@ -17,13 +17,20 @@ from sessions.config.cost_limit import PERMISSION, role_to_answer
 from sessions.events.live import publish_row
 from sessions.events.store import append, lock_session
 from sessions.events.types import PermissionReplied, SessionEvent
-from sessions.models import AdminsAsked, PermissionRequest, RuleScope, SavedRule, Session
+from sessions.models import (
+    AdminsAsked,
+    ChangeKind,
+    PermissionRequest,
+    RuleScope,
+    SavedRule,
+    Session,
+)
 from sessions.rules.in_force import session_ruleset
 from sessions.rules.second_person import require_second_person
 from sessions.secrets import shown_patterns
 from sessions.tree import tree_of
 from sessions.wake import wake
-from teams.access import require_role
+from teams.access import require_lasting, require_role
 from teams.audit import AuditAction, record
 from teams.models import Role, User
 from tools.permissions.rules import MAX_PATTERN_CHARS, Action, decide
@@ -60,20 +67,24 @@ def reply_permission(
     `reject` with a message goes to the agent, which continues; without one it rejects the session's
     other requests and questions too, and the turn ends.
 
-    Raises: Conflict when somebody has answered before, naming who; Invalid when there is nothing
-    that `always` could remember; Forbidden for a member who allows more cost, or something to the
-    whole team, and for whoever has prompted where a second person must answer.
+    Raises: Settled when somebody has answered before, naming who; Conflict for `always` where a
+    second person approves rules; Invalid when there is nothing that `always` could remember;
+    Forbidden for a member who allows more cost, or something to the whole team, and for whoever has
+    prompted where a second person must answer.
     """
     user = access.principal.user
     session = lock_session(access.session.pk)
     request = session.permissions.select_related("replied_by").get(pk=request.pk)
     if request.status != Pending:
-        raise Conflict(_answered(request))
+        raise Settled(_answered(request))
     if reply != "reject" and not access.team.can(role_to_answer(request.permission)):
         raise Forbidden(_("Only an admin or owner of the team can allow more cost."))
     if reply != "reject" and request.second_person:
         require_second_person(access.team, session)
     if reply == "always":
+        require_lasting(access.team)
+        if ChangeKind.RULES in access.team.team.needs_approval:
+            raise Conflict(_("In this team a second person approves rules. Allow it once."))
         if scope is RuleScope.TEAM:
             require_role(access.team, Role.ADMIN)
         _save_rules(session, request, patterns, scope, user)
@@ -124,13 +135,13 @@ def reply_permission(
 def ask_admins(access: SessionAccess, request: PermissionRequest) -> None:
     """Tell the admins of the team that somebody waits for their answer. Only the first time counts.
 
-    Raises: Conflict as `reply_permission`; Invalid for a request that members can answer.
+    Raises: Settled as `reply_permission`; Invalid for a request that members can answer.
     """
     user = access.principal.user
     session = lock_session(access.session.pk)
     request = session.permissions.select_related("replied_by").get(pk=request.pk)
     if request.status != Pending:
-        raise Conflict(_answered(request))
+        raise Settled(_answered(request))
     if role_to_answer(request.permission) is not Role.ADMIN:
         raise Invalid(_("You can answer this request yourself."))
     asked = {"asked_by": user, "asked_at": timezone.now()}

@@ -17,6 +17,7 @@ from opencode_web.lib.loop import submit
 from sessions.access import ProjectAccess
 from sessions.actions.admission import require_disk
 from sessions.actions.folders import claim_folder, refuse_overlap
+from sessions.actions.project_members import keep_creator
 from sessions.actions.settings import update_project_settings
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.events.live import publish_project
@@ -27,6 +28,7 @@ from sessions.models import Project, State, TokenDefault
 from sessions.retention.holds import holds_in_project
 from sessions.wake import wake_clone, wake_removal
 from teams.access import TeamAccess, is_operator, require_role
+from teams.actions.members import change_views
 from teams.audit import AuditAction, record
 from teams.models import Budget, Role
 from teams.retention.holds import refuse_held
@@ -38,7 +40,9 @@ _SAMPLE_FILES = Path(__file__).resolve().parent.parent / "sample_project"
 
 
 @transaction.atomic
-def create_project_from_git(access: TeamAccess, *, url: str, name: str = "") -> Project:
+def create_project_from_git(
+    access: TeamAccess, *, url: str, name: str = "", restricted: bool = False
+) -> Project:
     """Start a clone. The project is there at once, and ready when a worker has finished.
 
     A credential in `url` is used for this one clone. It is stored nowhere.
@@ -53,6 +57,7 @@ def create_project_from_git(access: TeamAccess, *, url: str, name: str = "") -> 
         git_url=source.url,
         status=Project.Status.PREPARING,
         status_detail=WAITING,
+        restricted=restricted,
     )
     wake_clone(project, credential=encrypt(source.credential) if source.credential else "")
     return project
@@ -79,7 +84,7 @@ def clone_again(access: ProjectAccess, *, url: str = "") -> Project:
 
 @transaction.atomic
 def create_project_from_folder(
-    access: TeamAccess, *, path: str, name: str = "", init: bool = False
+    access: TeamAccess, *, path: str, name: str = "", init: bool = False, restricted: bool = False
 ) -> Project:
     """Add a folder that is below the worktrees root of this host. `init` makes it a repository.
 
@@ -99,7 +104,13 @@ def create_project_from_folder(
             ),
             field="init",
         )
-    project = _add(access, name=name or folder.name, source=Project.Source.FOLDER, directory=folder)
+    project = _add(
+        access,
+        name=name or folder.name,
+        source=Project.Source.FOLDER,
+        directory=folder,
+        restricted=restricted,
+    )
     if not is_repository:
         _init_brought(folder)
     return project
@@ -114,9 +125,9 @@ def _init_brought(folder: Path) -> None:
 
 
 @transaction.atomic
-def create_empty_project(access: TeamAccess, *, name: str) -> Project:
+def create_empty_project(access: TeamAccess, *, name: str, restricted: bool = False) -> Project:
     """Make a new repository with one empty commit. Raises: Invalid for the name; Forbidden."""
-    project = _add(access, name=name, source=Project.Source.EMPTY)
+    project = _add(access, name=name, source=Project.Source.EMPTY, restricted=restricted)
     with made_or_nothing(Path(project.directory)) as folder:
         init_repository(folder)
         commit_all(folder, message="Start the project")
@@ -195,7 +206,9 @@ def _add(
     git_url: str = "",
     status: Project.Status = Project.Status.READY,
     status_detail: str = "",
+    restricted: bool = False,
 ) -> Project:
+    """With `restricted` only its members see it, whose first is who makes it."""
     require_role(access, Role.MEMBER)
     require_disk(access.team)
     project_id, name = new_id("prj"), _clean_name(name)
@@ -209,6 +222,7 @@ def _add(
         git_url=git_url,
         status=status,
         status_detail=status_detail,
+        is_restricted=restricted,
         created_by=access.user,
     )
     try:
@@ -219,6 +233,10 @@ def _add(
             _("{folder} already belongs to a project.").format(folder=project.directory)
         ) from exc
     data: JsonObject = {"name": name, "source": str(source), "git_url": git_url}
+    if restricted:
+        data["restricted"] = True
+        keep_creator(access, project)
+        change_views(access.team.pk)
     _audit(AuditAction.PROJECT_CREATED, access, project, data)
     transaction.on_commit(lambda: publish_project(project))
     return project

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.errors import Invalid, Settled
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
 from sessions.actions.requests import close_requests
@@ -31,7 +31,7 @@ def reply_question(
     `answers` has for each question the labels that were chosen and what was written; an empty list
     leaves a question out. The first answer wins.
 
-    Raises: Conflict when somebody has answered before, naming who; Invalid when the answers do not
+    Raises: Settled when somebody has answered before, naming who; Invalid when the answers do not
     fit the questions.
     """
     session, request = _lock(access, request)
@@ -52,7 +52,7 @@ def reply_question(
 def reject_question(access: SessionAccess, request: QuestionRequest) -> QuestionRequest:
     """Dismiss the questions. The turn ends, and with it whatever else it asks.
 
-    Raises: Conflict when somebody has answered before, naming who.
+    Raises: Settled when somebody has answered before, naming who.
     """
     session, request = _lock(access, request)
     by_id = access.principal.user.pk
@@ -65,7 +65,7 @@ def _lock(access: SessionAccess, request: QuestionRequest) -> tuple[Session, Que
     session = lock_session(access.session.pk)
     request = session.questions.select_related("replied_by").get(pk=request.pk)
     if request.status != Pending:
-        raise Conflict(_answered(request))
+        raise Settled(_answered(request))
     return session, request
 
 

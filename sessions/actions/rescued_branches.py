@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
-from sessions.access import ProjectAccess
+from sessions.access import ProjectAccess, checkouts_in
 from sessions.actions.checkouts import in_use
 from sessions.checkouts.names import is_branch_name
 from sessions.models import Checkout
@@ -22,7 +22,7 @@ from teams.retention.holds import refuse_held
 
 def rescued_work(access: ProjectAccess) -> list[Checkout]:
     """Returns: the rescued work of a project, the newest first. One query."""
-    rows = Checkout.objects.filter(project=access.project.pk, state=Checkout.State.RESCUED)
+    rows = checkouts_in(access).filter(state=Checkout.State.RESCUED)
     return list(rows.select_related("session__owner").order_by("-created_at", "pk"))
 
 

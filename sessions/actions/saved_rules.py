@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonObject, number_of, text_of
 from sessions.access import ProjectAccess
-from sessions.models import Project, SavedRule, Session
+from sessions.models import ChangeKind, Project, SavedRule
+from sessions.visibility import projects_in, sessions_in
 from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
 from teams.models import AuditEntry, Role, Team, User
@@ -47,7 +48,9 @@ def restore_rule(access: TeamAccess, entry_id: int) -> SavedRule:
     if entry is None:
         raise _too_late()
     require_role(access, Role.MEMBER if entry.target_type == "project" else Role.ADMIN)
-    rule = _rule_of(entry, access.team)
+    if ChangeKind.RULES in access.team.needs_approval:
+        raise Conflict(_("In this team a second person approves rules, so none can be restored."))
+    rule = _rule_of(entry, access)
     later = revoked.filter(pk__gt=entry.pk, target_id=entry.target_id)
     if (rule.permission, rule.pattern) in map(_what, later):
         raise _too_late()
@@ -74,13 +77,14 @@ def _data_of(rule: SavedRule) -> JsonObject:
     return {"permission": rule.permission, "pattern": rule.pattern, "scope": rule.scope.value}
 
 
-def _rule_of(entry: AuditEntry, team: Team) -> SavedRule:
-    """Raises: Conflict when its project or session is gone."""
+def _rule_of(entry: AuditEntry, access: TeamAccess) -> SavedRule:
+    """Raises: Conflict when its project or session is gone, or is not seen any more."""
+    team = access.team
     project = session = None
     if entry.target_type == "project":
-        project = Project.objects.filter(pk=entry.target_id, team=team).first()
+        project = projects_in(access).filter(pk=entry.target_id).first()
         session_id = text_of(entry.told, "session")
-        session = Session.objects.filter(pk=session_id, project=project).first()
+        session = sessions_in(access).filter(pk=session_id, project=project).first()
         if project is None or (session_id and session is None):
             raise _too_late()
     return SavedRule(

@@ -12,12 +12,13 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Cause, Told, Value, english
 from providers.resolve import parse_ref
-from sessions.access import ProjectAccess, SessionAccess, access_project, may_prompt
+from sessions.access import ProjectAccess, SessionAccess, access_project
 from sessions.actions.checkouts import choose_plan
 from sessions.actions.composer_input import admit_typed
 from sessions.actions.prompts import PromptDraft
 from sessions.actions.schedules import require_change, stop_schedule
 from sessions.actions.sessions import create_session
+from sessions.authors import may_work
 from sessions.cron_times import missed_between, next_time
 from sessions.events.reasons import ScheduleReason, read_cause, told_by_session
 from sessions.models import Outcome, Schedule, ScheduleRun, Session, State
@@ -122,7 +123,7 @@ def _start(row: Schedule) -> Session:
     """Raises: AppError for whatever stands against it, as it would for a person."""
     if row.author is None or not row.author.is_active:
         raise Forbidden(Cause(ScheduleReason.NO_ACCOUNT))
-    if not may_prompt(row.author, row.project):
+    if not may_work(row.author, row.project):
         raise Forbidden(Cause(ScheduleReason.NO_RIGHT))
     principal = authenticate_for(row.author, row.project.team)
     access = access_project(principal, row.project_id, need=Role.MEMBER)

@@ -52,12 +52,7 @@ def create_schedule(
     unknown model; Forbidden below member.
     """
     require_role(access.team, Role.MEMBER)
-    if access.project.schedules.count() >= MAX_SCHEDULES:
-        raise Conflict(
-            _("A project can have at most {count} schedules. Delete one first.").format(
-                count=MAX_SCHEDULES
-            )
-        )
+    _require_room(access.project)
     now = timezone.now()
     row = Schedule(id=new_id("sch"), project=access.project, created_at=now)
     _write(row, access, draft, now)
@@ -94,9 +89,14 @@ def pause_schedule(access: ProjectAccess, row: Schedule, *, ip: str | None = Non
 
 @transaction.atomic
 def resume_schedule(access: ProjectAccess, row: Schedule, *, ip: str | None = None) -> Schedule:
-    """Go on with the next time; what was due meanwhile is not made up for. Raises: Forbidden."""
+    """Go on with the next time; what was due meanwhile is not made up for.
+
+    Raises: Forbidden; Conflict while it has nobody's rights.
+    """
     row = _lock(access, row)
     if row.paused_at is not None:
+        if row.author_id is None:
+            raise Conflict(_("It has no author. Save it first, so that it runs with your rights."))
         row.paused_at, row.paused_reason, row.paused_cause, row.failures = None, "", {}, 0
         row.next_at = next_time(row.cron, row.timezone, timezone.now())
         row.save()
@@ -110,6 +110,22 @@ def delete_schedule(access: ProjectAccess, row: Schedule, *, ip: str | None = No
     row = _lock(access, row)
     _record(AuditAction.SCHEDULE_DELETED, access, row, ip)
     row.delete()
+
+
+def import_schedule(
+    project: Project, draft: ScheduleDraft, *, author: str, created_at: datetime
+) -> Schedule:
+    """Take over a schedule of another server, paused and without an author: nobody here has said
+    that it may use their rights. Must run inside a transaction.
+
+    Raises: Invalid for what cannot be run; Conflict when the project has too many.
+    """
+    _require_room(project)
+    row = Schedule(id=new_id("sch"), project=project, created_at=created_at)
+    row.updated_at = timezone.now()
+    _set_what(row, draft)
+    stop_schedule(row, Cause(ScheduleReason.IMPORTED, {"name": author}))
+    return row
 
 
 def stop_schedule(row: Schedule, cause: Cause) -> None:
@@ -133,12 +149,30 @@ def require_change(access: ProjectAccess, row: Schedule) -> None:
         raise Forbidden(_("Only the author and admins can change this schedule."))
 
 
+def _require_room(project: Project) -> None:
+    if project.schedules.count() >= MAX_SCHEDULES:
+        raise Conflict(
+            _("A project can have at most {count} schedules. Delete one first.").format(
+                count=MAX_SCHEDULES
+            )
+        )
+
+
 def _lock(access: ProjectAccess, row: Schedule) -> Schedule:
     require_change(access, row)
     return Schedule.objects.select_for_update().get(pk=row.pk)
 
 
 def _write(row: Schedule, access: ProjectAccess, draft: ScheduleDraft, now: datetime) -> None:
+    _set_what(row, draft)
+    author: User = access.principal.user
+    _check_choices(access.project, row.agent, row.model, author)
+    row.author, row.updated_at = author, now
+    if row.paused_at is None:
+        row.next_at = next_time(row.cron, row.timezone, now)
+
+
+def _set_what(row: Schedule, draft: ScheduleDraft) -> None:
     row.name = clean_text(" ".join(draft.name.split()))
     prompt = clean_text(draft.prompt.replace("\r\n", "\n")).strip()
     row.prompt = hide_keys(row.project, prompt)
@@ -155,12 +189,7 @@ def _write(row: Schedule, access: ProjectAccess, draft: ScheduleDraft, now: date
             field="prompt",
         )
     row.agent, row.model = draft.agent.strip(), draft.model.strip()
-    author: User = access.principal.user
-    _check_choices(access.project, row.agent, row.model, author)
     row.cron, row.timezone = check_times(draft.cron, draft.timezone), draft.timezone
-    row.author, row.updated_at = author, now
-    if row.paused_at is None:
-        row.next_at = next_time(row.cron, row.timezone, now)
 
 
 def _check_choices(project: Project, agent: str, model: str, author: User) -> None:

@@ -6,8 +6,10 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Conflict, NotFound
+from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
-from sessions.models import Project, ProjectSecret
+from sessions.approvals.hold import Change, hold_for_approval
+from sessions.models import ChangeKind, Project, ProjectSecret
 from sessions.secrets import MAX_SECRETS, check_name, check_value
 from teams.access import require_role
 from teams.audit import AuditAction, record
@@ -20,7 +22,8 @@ def set_secret(
 ) -> ProjectSecret:
     """Give the commands of a project a variable, in place of one with the same name.
 
-    Raises: Invalid for the name or value; Conflict when there are too many; Forbidden below admin.
+    Raises: Invalid for the name or value; Conflict when there are too many; Forbidden below admin;
+    NeedsApproval.
     """
     require_role(access.team, Role.ADMIN)
     name, value = check_name(name), check_value(value)
@@ -35,6 +38,7 @@ def set_secret(
                 )
             )
         row = ProjectSecret(project=project, name=name)
+    _hold(access, "secret.set", row, {"name": name, "value": value})
     row.value = encrypt(value)
     row.updated_by, row.updated_at = access.principal.user, timezone.now()
     row.save()
@@ -44,14 +48,32 @@ def set_secret(
 
 @transaction.atomic
 def remove_secret(access: ProjectAccess, *, secret: int, ip: str | None = None) -> str:
-    """Erase a secret. Returns: its name. Raises: NotFound; Forbidden below admin."""
+    """Erase a secret. Returns: its name. Raises: NotFound; Forbidden below admin; NeedsApproval."""
     require_role(access.team, Role.ADMIN)
-    row = ProjectSecret.objects.filter(project=access.project, pk=secret).first()
+    rows = ProjectSecret.objects.select_for_update(of=("self",))
+    row = rows.filter(project=access.project, pk=secret).first()
     if row is None:
         raise NotFound("Secret", str(secret))
+    _hold(access, "secret.remove", row, {"secret": secret})
     row.delete()
     _audit(AuditAction.SECRET_REMOVED, access, row.name, ip)
     return row.name
+
+
+def _hold(access: ProjectAccess, what: str, row: ProjectSecret, arguments: JsonObject) -> None:
+    updated = row.updated_at.isoformat() if row.pk else None
+    hold_for_approval(
+        access.team,
+        Change(
+            kind=ChangeKind.SECRETS,
+            what=what,
+            need=Role.ADMIN,
+            arguments=arguments,
+            told={"name": row.name, "new": row.pk is None},
+            state={"project": access.project.pk, "name": row.name, "updated": updated},
+            project=access.project,
+        ),
+    )
 
 
 def _audit(action: AuditAction, access: ProjectAccess, name: str, ip: str | None) -> None:

@@ -20,7 +20,8 @@ from sessions.events.types import SessionCreated, SessionUpdated
 from sessions.models import Checkout, Project, Session, State
 from sessions.retention.holds import holds_on_session
 from sessions.shares.policy import share_mode
-from sessions.wake import wake
+from sessions.wake import signal_servers, wake
+from teams.actions.members import change_views
 from teams.audit import AuditAction, record
 from teams.retention.holds import refuse_held
 
@@ -51,7 +52,7 @@ class WorkFolder:
 
 
 @transaction.atomic
-def create_session(
+def create_session(  # noqa: PLR0913  as many things can be chosen
     access: ProjectAccess,
     *,
     title: str = "",
@@ -63,9 +64,10 @@ def create_session(
     folder: WorkFolder | None = None,
     checkout: Plan | None = None,
     session_id: str = "",
+    private: bool = False,
 ) -> Session:
     """Begin a session. It works in `folder`, by default the project's; with a `checkout` it has a
-    worktree of its own. One with a `parent` works where that does.
+    worktree of its own. One with a `parent` works where that does, and is as private as its tree.
 
     `session_id` is one that a client has just made.
 
@@ -94,11 +96,12 @@ def create_session(
         model=model or {},
         permission=permission or [],
         metadata=metadata or {},
+        private=(private and parent is None) or None,
     )
     session = open_session(access, event, AuditAction.SESSION_CREATED, session_id=session_id)
     if checkout is not None:
         plan_checkout(session, checkout)
-    if parent is None and share_mode(access.project) == "auto":
+    if parent is None and not private and share_mode(access.project) == "auto":
         return share_session(SessionAccess(session, access.team, access.principal))
     return session
 
@@ -142,6 +145,9 @@ def open_session(
                 name=project.name, why=project.status_detail
             )
         )
+    if event.private:
+        # Its owner sees something else from now on than others of their role.
+        change_views(project.team_id)
     session = start_log(session_id or new_id("ses"), project, event)
     actor, team = access.principal.user, access.team.team
     record(action, actor=actor, team=team, target=session, data=data)
@@ -175,6 +181,7 @@ def update_session(
     before: JsonObject = {"permission": session.permission}
     if archived_ms:
         _put_to_rest(session, access)
+        signal_servers()
     changes = SessionUpdated(
         title=clean_title(title) if title is not None else None,
         metadata=metadata,
@@ -237,6 +244,7 @@ def remove_tree(session: Session, *, rescues: bool = True) -> None:
     """
     tree = _lock_tree(session)
     transaction.on_commit(lambda: publish_deleted(session))
+    signal_servers()
     if rescues:
         give_up(session)
     else:

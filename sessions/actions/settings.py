@@ -9,6 +9,7 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.actions import absorb_keys
 from sessions.access import ProjectAccess
+from sessions.actions.held_settings import hold_settings
 from sessions.actions.mcp_servers import forget_removed_servers
 from sessions.actions.mcp_sign_ins import erase_removed_grants
 from sessions.config.known_keys import split_unknown
@@ -20,6 +21,7 @@ from sessions.config.sharing import check_sharing
 from sessions.mcp.servers import KEY as MCP
 from sessions.mcp.servers import WRONG_NAME, is_name, servers_in
 from sessions.models import McpServer, Project
+from sessions.wake import signal_servers
 from teams.access import TeamAccess
 from teams.audit import AuditAction, record
 from teams.models import Team, User
@@ -46,7 +48,7 @@ def update_team_settings(
     A value that is masked in what people read stays as it is when the mask comes back, and keys
     that nobody knows are left out.
 
-    Raises: Invalid naming what is wrong; nothing is changed then.
+    Raises: Invalid naming what is wrong; NeedsApproval. Nothing is changed then.
     """
     team = Team.objects.select_for_update().get(pk=access.team.pk)
     before = team.config
@@ -54,10 +56,12 @@ def update_team_settings(
     team.config = _checked(team, {} if replace else before, data, actor=access.user, ip=ip)
     _check_network(before, team.config, most=ceiling(), of=_("this server"))
     check_sharing(before, team.config, of_team=True)
+    hold_settings(access, before, team.config)
     team.save(update_fields=["config"])
     if before.get(MCP) != team.config.get(MCP):
         forget_removed_servers(McpServer.objects.filter(project__team=team))
         erase_removed_grants(team)
+        signal_servers()
     record(
         AuditAction.CONFIG_CHANGED,
         actor=access.user,
@@ -82,11 +86,13 @@ def update_project_settings(
     after = _checked(project.team, {} if replace else before, data, actor=user, ip=ip)
     _check_network(before, after, most=team_network(project.team).reach, of=_("the team"))
     check_sharing(before, after, of_team=False)
+    hold_settings(access.team, before, after, project=project)
     project.config = after
     project.save(update_fields=["config"])
     if before.get(MCP) != after.get(MCP):
         forget_removed_servers(McpServer.objects.filter(project=project))
         erase_removed_grants(project.team)
+        signal_servers()
     record(
         AuditAction.CONFIG_CHANGED,
         actor=user,

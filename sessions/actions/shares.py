@@ -49,6 +49,8 @@ def create_share(
         require_lasting(access.team)
     session = lock_session(access.session.pk)
     _require_allowed(project_links(session.project), scope)
+    if (session.root or session).is_private:
+        raise Conflict(_("This session is private. Open it to the team before you share it."))
     if (days is None and scope == Share.Scope.PUBLIC) or not 0 < (days or 1) <= MAX_DAYS:
         raise Invalid(
             _("A link can be valid for 1 to {count} days.").format(count=MAX_DAYS), field="days"
@@ -95,10 +97,15 @@ def unshare_session(access: SessionAccess, *, ip: str | None = None) -> Session:
     """End all links to a session. Raises: Forbidden."""
     require_sharer(access)
     session = lock_session(access.session.pk)
+    end_shares(access, session, ip=ip)
+    return session
+
+
+def end_shares(access: SessionAccess, session: Session, *, ip: str | None = None) -> None:
+    """End all links to a locked session, whoever made them."""
     for share in session.shares.open():
         _revoke(access, share, ip)
     _tell_clients(session)
-    return session
 
 
 @transaction.atomic

@@ -12,6 +12,8 @@ from teams.audit import AuditAction, record
 from teams.models import Team, User
 
 FIELDS = ("max_turns", "max_commands", "max_terminals", "max_disk_mb")
+# What any of them can be.
+MOST = 100_000_000
 
 
 @transaction.atomic

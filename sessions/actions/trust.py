@@ -4,10 +4,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonValue
 from sessions.access import ProjectAccess
-from sessions.models import Project, RepositoryTrust
+from sessions.actions.held_trust import hold_trust
+from sessions.approvals.hold import NoLongerFits
+from sessions.models import Project, RepositoryTrust, ToolDescription
 from sessions.repository.brought import Brought
 from sessions.repository.trust import brought_by
 from teams.access import require_role
@@ -19,19 +20,23 @@ from teams.models import Role
 def trust_repository(
     access: ProjectAccess, *, digest: str, ip: str | None = None
 ) -> RepositoryTrust:
-    """Let the agents, commands and tools of a repository do what they say, until one changes.
+    """Let what a repository brings for agents do what it says, until a file of it changes.
 
     `digest` is that of the files as the person has seen them.
 
-    Raises: Conflict when they are others by now, or there are none; Forbidden below admin.
+    Raises: NoLongerFits when they are others by now, or there are none; Forbidden below admin;
+    NeedsApproval.
     """
     require_role(access.team, Role.ADMIN)
     project = Project.objects.select_for_update().get(pk=access.project.pk)
     brought = brought_by(project)
     if not brought.files:
-        raise Conflict(_("This repository contains nothing that needs to be trusted."))
+        raise NoLongerFits(_("This repository contains nothing that needs to be trusted."))
     if brought.digest != digest:
-        raise Conflict(_("The files have changed. Review them again."))
+        raise NoLongerFits(_("The files have changed. Review them again."))
+    hold_trust(access, [file.path for file in brought.files], digest=digest)
+    # Plugins that were switched off have another chance.
+    ToolDescription.objects.filter(project=project).delete()
     row, _is_new = RepositoryTrust.objects.update_or_create(
         project=project,
         defaults={

@@ -94,6 +94,18 @@ def update_webhook(
     return hook
 
 
+@transaction.atomic
+def import_webhook(
+    access: TeamAccess, *, url: str, events: Sequence[str], project: Project | None
+) -> Webhook:
+    """Take over a webhook of another server, with a new secret and switched off. Raises: as
+    `create_webhook`."""
+    hook, _secret = create_webhook(access, url=url, events=events, project=project)
+    said = "It was imported. Make a new secret, tell the receiver, and switch it on."
+    disable_webhook(hook, said)
+    return hook
+
+
 def disable_webhook(hook: Webhook, reason: str) -> None:
     """Stop telling it, and give up what waits. Must run inside a transaction."""
     hook.disabled_at, hook.disabled_reason = timezone.now(), reason

@@ -14,9 +14,8 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.shapes import Unchecked
-from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
+from sessions.api.auth import ApiRequest, AsyncTokenOrCookie, asks_as_operator
 from sessions.api.config import team_of
-from teams.access import is_operator
 from teams.audit import AuditAction, record
 from teams.audit_chain.export import entry_to_line, head_to_line
 from teams.audit_chain.heads import known_public_keys
@@ -92,8 +91,7 @@ def _chain_of(request: ApiRequest, team: str, server: bool) -> str:
     """Raises: Forbidden for who is no admin of the team, or no operator."""
     if not server:
         return team_of(request, team, need=Role.ADMIN).team.pk
-    # A token is one team's.
-    if not is_operator(request.auth.user) or request.auth.via == "token":
+    if not asks_as_operator(request):
         raise Forbidden("Only operators can read the server's own entries, with their sign-in.")
     request.auth.require(Scope.ADMIN)
     return SERVER_CHAIN

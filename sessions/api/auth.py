@@ -18,6 +18,7 @@ from teams.auth import Principal, authenticate_header, authenticate_user
 from teams.browser import BrowserSession
 from teams.http import client_ip
 from teams.models import User
+from teams.policy import meets_instance_policy
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
@@ -34,8 +35,9 @@ def stable_message_id(request: HttpRequest) -> str | None:
 
 
 def asks_as_operator(request: ApiRequest) -> bool:
-    """Whether an operator asks with their sign-in. A token is one team's."""
-    return is_operator(request.auth.user) and request.auth.via != "token"
+    """Whether an operator asks, signed in as the server wants it. A token is one team's."""
+    user = request.auth.user
+    return request.auth.via != "token" and is_operator(user) and meets_instance_policy(user)
 
 
 def authenticate(request: HttpRequest) -> Principal:

@@ -18,6 +18,7 @@ from sessions.actions.budget_limits import (
     remove_instance_limit,
     remove_limit,
 )
+from sessions.api.approvals import or_request
 from sessions.api.auth import ApiRequest, asks_as_operator
 from sessions.api.config import team_of
 from sessions.present.pages.budgets.limits import LimitLine, load_instance_limits, load_limits
@@ -135,6 +136,7 @@ def get_limits(request: ApiRequest, team: str = "") -> list[LimitWire]:
 
 
 @router.put("/budget/limits", summary="Set a budget of one scope and period")
+@or_request
 def set_limit(request: ApiRequest, body: LimitBody, team: str = "") -> list[LimitWire]:
     """Changes the amount where there is one already. What waits for a budget looks again."""
     limit = Limit(
@@ -159,6 +161,7 @@ def set_limit(request: ApiRequest, body: LimitBody, team: str = "") -> list[Limi
 
 
 @router.delete("/budget/limits/{budget_id}", summary="Remove a budget")
+@or_request
 def delete_limit(request: ApiRequest, budget_id: int, team: str = "") -> bool:
     """Of the team, or of the server for operators."""
     ip = client_ip(request)

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.shapes import drop_none
 from sessions.actions.budgets import set_budgets
+from sessions.api.approvals import or_request
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
 from sessions.config.cost_limit import team_session_cost
@@ -90,6 +91,7 @@ def get_budget(request: ApiRequest, team: str = "") -> Budgets:
 
 
 @router.put("/budget", summary="Set the budgets of a month")
+@or_request
 def put_budget(request: ApiRequest, body: BudgetBody, team: str = "") -> Budgets:
     """What waits for a budget looks again."""
     access = team_of(request, team, need=Role.BILLING)

@@ -4,7 +4,7 @@ from ninja import Field, Router, Schema
 from typing_extensions import TypedDict
 
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
-from sessions.access import SessionAccess, access_session, visible_projects
+from sessions.access import SessionAccess, access_session, checkouts_in, visible_sessions
 from sessions.actions.checkouts import (
     MAX_MESSAGE_CHARS,
     Plan,
@@ -17,6 +17,7 @@ from sessions.actions.checkouts import (
     request_restore,
 )
 from sessions.actions.sessions import MAX_TITLE_CHARS, create_session
+from sessions.api.approvals import or_request
 from sessions.api.auth import ApiRequest
 from sessions.api.location import require_location
 from sessions.api.projects import STANDING
@@ -60,9 +61,8 @@ class NewWorktree(TypedDict):
 
 @router.get("/experimental/worktree", summary="Folders of the worktrees of a project's sessions")
 def list_worktrees(request: ApiRequest) -> list[str]:
-    project = require_location(request).project
-    rows = Checkout.objects.filter(project=project, state__in=STANDING).order_by("-created_at")
-    return list(rows.values_list("folder", flat=True))
+    rows = checkouts_in(require_location(request).access).filter(state__in=STANDING)
+    return list(rows.order_by("-created_at").values_list("folder", flat=True))
 
 
 @router.post("/experimental/worktree", summary="Begin a session with its own git worktree")
@@ -97,7 +97,7 @@ def reset_worktree(request: ApiRequest, body: FolderBody) -> bool:
 def session_at(request: ApiRequest, folder: str) -> str:
     """Returns: the session whose worktree is there. Raises: NotFound, also for another team's."""
     rows = Checkout.objects.filter(folder=folder.rstrip("/"), session__isnull=False)
-    row = rows.filter(project__in=visible_projects(request.auth)).first()
+    row = rows.filter(session__in=visible_sessions(request.auth)).first()
     if row is None or row.session_id is None:
         raise NotFound("Worktree", folder[:300])
     return row.session_id
@@ -127,11 +127,13 @@ def commit(request: ApiRequest, session_id: str, body: CommitBody) -> Worktree:
 
 
 @router.post("/session/{session_id}/worktree/merge", summary="Merge it into the project's branch")
+@or_request
 def merge(request: ApiRequest, session_id: str) -> Worktree:
     return checkout_to_wire(request_merge(_member(request, session_id)))
 
 
 @router.post("/session/{session_id}/worktree/push", summary="Push its branch")
+@or_request
 def push(request: ApiRequest, session_id: str, body: PushBody | None = None) -> Worktree:
     access = _member(request, session_id)
     return checkout_to_wire(request_push(access, url=body.url if body else ""))

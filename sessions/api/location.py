@@ -19,7 +19,8 @@ from django.db.models.lookups import Exact
 from opencode_web.lib.errors import NotFound
 from sessions.access import (
     ProjectAccess,
-    access_principal_team,
+    checkouts_in,
+    to_project,
     visible_projects,
     visible_sessions,
 )
@@ -104,11 +105,11 @@ def find_location(
         project = _latest_project(request.auth)
         if project is None:
             return None
-    team = access_principal_team(request.auth, project.team_id, need=need)
+    access = to_project(request.auth, project, need=need)
     inside = directory if directory and not wanted else project.directory
     inside = posixpath.normpath(inside)
-    folder = "" if wanted else _checkout_at(project, inside)
-    return Location(ProjectAccess(project, team, request.auth), inside, folder)
+    folder = "" if wanted else _checkout_at(access, inside)
+    return Location(access, inside, folder)
 
 
 def require_location(request: ApiRequest, *, need: Role = Role.VIEWER, named: str = "") -> Location:
@@ -150,10 +151,10 @@ def _unknown(principal: Principal, what: str, name: str) -> NotFound:
     return NotFound(what, f"{name[:300]}. {there}")
 
 
-def _checkout_at(project: Project, directory: str) -> str:
-    if f"{directory}/".startswith(f"{project.directory}/"):
+def _checkout_at(access: ProjectAccess, directory: str) -> str:
+    if f"{directory}/".startswith(f"{access.project.directory}/"):
         return ""
-    rows = project.checkouts.filter(folder__in=_with_parents(directory))
+    rows = checkouts_in(access).filter(folder__in=_with_parents(directory))
     return rows.values_list("folder", flat=True).first() or ""
 
 

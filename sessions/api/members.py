@@ -140,6 +140,15 @@ def _people(access: TeamAccess) -> QuerySet[Membership]:
     return rows.select_related("user")
 
 
+def member_of(access: TeamAccess, member_id: int) -> Membership:
+    """Somebody of the team, or one of its service accounts. Raises: NotFound."""
+    rows = Membership.objects.current().filter(team=access.team, expires_at=None)
+    row = rows.select_related("user").filter(pk=member_id if 0 < member_id < MAX_ID else 0).first()
+    if row is None:
+        raise NotFound("Member", str(member_id))
+    return row
+
+
 def _find(access: TeamAccess, member_id: int) -> Membership:
     row = _people(access).filter(pk=member_id if 0 < member_id < MAX_ID else 0).first()
     if row is None:

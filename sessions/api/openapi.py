@@ -22,6 +22,7 @@ from pydantic_core.core_schema import (
 )
 
 from opencode_web.lib.json import JsonValue
+from sessions.api.approvals import ChangeWire
 from sessions.api.operations import name_operation
 from sessions.api.sessions import FileDiff
 from sessions.events.messages import AssistantMessage, UserMessage
@@ -119,6 +120,9 @@ class _Document(OpenAPISchema):
     def responses(self, operation: Operation) -> dict[int, dict[str, Any]]:
         found: dict[int, dict[str, Any]] = super().responses(operation)
         answer = _answer_of(operation.view_func)
+        if getattr(operation.view_func, "may_wait", False):
+            waits = {"description": "A second person must approve it first"}
+            self.answers.append((found.setdefault(202, waits), ChangeWire))
         if answer is not None and not any("content" in one for one in found.values()):
             self.answers.append((found.setdefault(200, {"description": "OK"}), answer))
         return found

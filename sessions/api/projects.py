@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Invalid
-from sessions.access import ProjectAccess, access_project, visible_projects
+from sessions.access import ProjectAccess, access_project, checkouts_in, visible_projects
 from sessions.actions.patches import note_repository
 from sessions.actions.projects import (
     MAX_NAME_CHARS,
@@ -57,6 +57,7 @@ class ProjectCreate(Schema):
     name: str = Field(default="", max_length=MAX_NAME_CHARS)
     url: str = Field(default="", max_length=1000)
     directory: str = Field(default="", max_length=1000)
+    restricted: bool = Field(default=False, description="Whether only its members see it")
 
 
 class Path(TypedDict):
@@ -92,12 +93,16 @@ def list_projects(request: ApiRequest) -> list[ProjectWire]:
 @router.post("/project", summary="Add a project: clone it, take a folder, or begin an empty one")
 def post_project(request: ApiRequest, body: ProjectCreate, team: str = "") -> ProjectWire:
     access = team_of(request, team, need=Role.MEMBER)
+    name, restricted = body.name, body.restricted
     if body.url:
-        return project_to_wire(create_project_from_git(access, url=body.url, name=body.name))
-    if body.directory:
-        made = create_project_from_folder(access, path=body.directory, name=body.name, init=True)
-        return project_to_wire(made)
-    return project_to_wire(create_empty_project(access, name=body.name))
+        made = create_project_from_git(access, url=body.url, name=name, restricted=restricted)
+    elif body.directory:
+        made = create_project_from_folder(
+            access, path=body.directory, name=name, init=True, restricted=restricted
+        )
+    else:
+        made = create_empty_project(access, name=name, restricted=restricted)
+    return project_to_wire(made)
 
 
 @router.get("/project/current", summary="The named project, else your token's, else the last used")
@@ -146,7 +151,7 @@ def list_directories(request: ApiRequest, project_id: str) -> list[ProjectDirect
 
 
 def _directories(access: ProjectAccess) -> list[ProjectDirectory]:
-    rows = access.project.checkouts.filter(state__in=STANDING).order_by("-created_at")
+    rows = checkouts_in(access).filter(state__in=STANDING).order_by("-created_at")
     worktrees: list[ProjectDirectory] = [
         {"directory": folder, "strategy": "git_worktree"}
         for folder in rows.values_list("folder", flat=True)

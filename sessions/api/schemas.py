@@ -50,7 +50,8 @@ class SessionCreate(Schema):
     """All optional: without a title one is made from the first prompt.
 
     `worktree` and `branch` are this server's own: whether the session works in a git worktree and
-    branch of its own, and the branch of the project that it starts from.
+    branch of its own, and the branch of the project that it starts from. So is `private`: whether
+    only you and the admins of the team see it, from the start.
     """
 
     parentID: str | None = None
@@ -61,6 +62,7 @@ class SessionCreate(Schema):
     permission: list[PermissionRule] = Field(default_factory=list, max_length=500)
     worktree: bool | None = None
     branch: str = Field(default="", max_length=250)
+    private: bool = False
 
 
 class SessionTime(Schema):

@@ -1,22 +1,24 @@
-"""What operators see and tell of the whole server: samples, announcements and maintenance."""
+"""What operators see, set and tell of the whole server: samples, teams, announcements."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Annotated, Literal
 
 from django.utils import timezone
-from ninja import Field, Router, Schema
+from ninja import Field, Query, Router, Schema
 from typing_extensions import TypedDict
 
-from opencode_web.lib.errors import Forbidden
+from opencode_web.lib.errors import Forbidden, NotFound
+from sessions.actions.team_limits import FIELDS, MOST, set_limits
 from sessions.api.auth import ApiRequest, asks_as_operator
 from sessions.models import ServerSample
+from sessions.present.team_uses import TeamUse, load_uses
 from sessions.wire import to_ms
 from teams.actions.announcements import Draft, end_announcement, post_announcement
 from teams.announcements import planned_announcements, shown_announcements
 from teams.http import client_ip
-from teams.models import Announcement, Scope
+from teams.models import Announcement, Scope, Team
 
 router = Router(tags=["instance"])
 
@@ -40,6 +42,37 @@ class SampleWire(TypedDict):
     tokens: dict[str, int]
 
 
+class TeamLimitsWire(TypedDict):
+    turns: int | None
+    commands: int | None
+    terminals: int | None
+    diskMB: int | None
+
+
+class TeamUseWire(TypedDict):
+    """One team, what it uses and what it may use. `cost` in US dollars, this month in UTC.
+
+    A limit of null is none. `limits` are those that operators have set for this team, where null
+    stands for the limit of the server.
+    """
+
+    id: str
+    slug: str
+    name: str
+    members: int
+    projects: int
+    cost: float
+    running: int
+    waiting: int
+    terminals: int
+    diskBytes: int
+    mostTurns: int | None
+    mostCommands: int | None
+    mostTerminals: int
+    mostDiskBytes: int | None
+    limits: TeamLimitsWire
+
+
 class AnnouncementWire(TypedDict):
     """Times in milliseconds; without an end it is shown until somebody ends it."""
 
@@ -49,6 +82,15 @@ class AnnouncementWire(TypedDict):
     maintenance: bool
     start: int
     end: int | None
+
+
+class TeamLimitsBody(Schema):
+    """What is left out stays; null stands for the limit of the server."""
+
+    turns: int | None = Field(default=None, ge=1, le=MOST)
+    commands: int | None = Field(default=None, ge=1, le=MOST)
+    terminals: int | None = Field(default=None, ge=0, le=MOST)
+    diskMB: int | None = Field(default=None, ge=1, le=MOST)
 
 
 class AnnouncementBody(Schema):
@@ -84,6 +126,34 @@ def get_samples(
         }
         for row in rows
     ]
+
+
+@router.get("/instance/teams", summary="The teams, what they use and what they may use")
+def get_teams(
+    request: ApiRequest,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    after: Annotated[str, Query(max_length=64)] = "",
+) -> list[TeamUseWire]:
+    """By slug. `after` is the slug of the last team that you have."""
+    _require_operator(request)
+    rows = Team.objects.filter(slug__gt=after).order_by("slug")[:limit]
+    return [_to_team_use(use) for use in load_uses(list(rows))]
+
+
+@router.patch("/instance/teams/{slug}", summary="Set the limits of a team")
+def update_team_limits(request: ApiRequest, slug: str, body: TeamLimitsBody) -> TeamUseWire:
+    """Sessions that there is room for now go on."""
+    _require_operator(request)
+    team = Team.objects.filter(slug=slug).first()
+    if team is None:
+        raise NotFound("Team", slug)
+    given = body.model_dump(exclude_unset=True)
+    limits = {
+        field: given.get(name, getattr(team, field))
+        for name, field in zip(TeamLimitsBody.model_fields, FIELDS, strict=True)
+    }
+    changed = set_limits(team, request.auth.user, limits=limits, ip=client_ip(request))
+    return _to_team_use(load_uses([changed])[0])
 
 
 @router.get("/instance/announcements", summary="Announcements and maintenance")
@@ -135,4 +205,30 @@ def _to_wire(row: Announcement) -> AnnouncementWire:
         "maintenance": row.stops_prompts,
         "start": to_ms(row.starts_at),
         "end": to_ms(row.ends_at) if row.ends_at else None,
+    }
+
+
+def _to_team_use(use: TeamUse) -> TeamUseWire:
+    team = use.team
+    return {
+        "id": team.pk,
+        "slug": team.slug,
+        "name": team.name,
+        "members": use.people,
+        "projects": use.projects,
+        "cost": float(use.spent),
+        "running": use.running,
+        "waiting": use.waiting,
+        "terminals": use.open_terminals,
+        "diskBytes": use.disk_bytes,
+        "mostTurns": use.turns,
+        "mostCommands": use.commands,
+        "mostTerminals": use.terminals,
+        "mostDiskBytes": use.most_disk_bytes,
+        "limits": {
+            "turns": team.max_turns,
+            "commands": team.max_commands,
+            "terminals": team.max_terminals,
+            "diskMB": team.max_disk_mb,
+        },
     }

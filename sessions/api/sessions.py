@@ -20,6 +20,7 @@ from sessions.changes.turn_diffs import diffs_of, newest_diffs
 from sessions.events.todos import TodoItem
 from sessions.models import Message, Project, Session, State
 from sessions.todos import load_todos
+from sessions.visibility import sessions_in
 from sessions.wire import SESSION_COLUMNS, SessionWire, StatusWire, session_to_wire, status_to_wire
 from teams.models import Role
 
@@ -59,8 +60,9 @@ def list_sessions(
     location = find_location(request)
     if location is None:
         return []
-    # The location is one of the caller's own; only what is shown is read.
-    rows = Session.objects.filter(project=location.project).only(*SESSION_COLUMNS)
+    # Only what is shown is read.
+    rows = sessions_in(location.access.team).filter(project=location.project)
+    rows = rows.only(*SESSION_COLUMNS)
     rows = rows.filter(_in_folder(request, filters, location))
     if filters.roots:
         rows = rows.filter(parent=None)
@@ -109,6 +111,7 @@ def post_session(request: ApiRequest, body: SessionCreate | None = None) -> Sess
         parent=parent,
         folder=WorkFolder(location.folder, location.path),
         checkout=_plan(body, location.project) if parent is None else None,
+        private=body.private,
     )
     return session_to_wire(session)
 

@@ -36,7 +36,7 @@ from providers.sign_ins import (
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.config import team_of
 from sessions.api.location import find_location
-from teams.access import TeamAccess
+from teams.access import TeamAccess, require_role
 from teams.http import client_ip
 from teams.models import Role, Scope, Team, User
 
@@ -125,9 +125,14 @@ def credential_access(request: ApiRequest) -> TeamAccess:
 
     Raises: NotFound; Forbidden below member, and for a token with less.
     """
-    location = find_location(request, need=Role.MEMBER)
+    location = find_location(request)
     request.auth.require(Scope.ADMIN)
-    return location.access.team if location else team_of(request, need=Role.MEMBER)
+    if location is None:
+        return team_of(request, need=Role.MEMBER)
+    # They are of use in the whole team, so the role in the project gives no right to them.
+    access = location.access.team.in_team
+    require_role(access, Role.MEMBER)
+    return access
 
 
 def may_connect(request: ApiRequest) -> bool:

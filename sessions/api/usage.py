@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 from opencode_web.lib.errors import Invalid
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
-from sessions.present.pages.usage import load_names
-from teams.models import Team
+from sessions.present.pages.usage import load_names, require_seen
+from teams.access import TeamAccess
 from teams.usage import Asked, Used, add_up, by, by_day, find_usage
 from teams.usage_form import UsageForm
 
@@ -113,15 +113,17 @@ def get_usage(
         )
         raise Invalid(wrong, kind="Query")
     asked = form.asked(access)
-    answer = _answer(access.team, asked)
+    require_seen(access, asked)
+    answer = _answer(access, asked)
     if not access.sees_spending:
         answer["team"] = _wire(add_up(find_usage(access.team, replace(asked, member=None))))
     return answer
 
 
-def _answer(team: Team, asked: Asked) -> Usage:
+def _answer(access: TeamAccess, asked: Asked) -> Usage:
+    team = access.team
     entries = find_usage(team, asked)
-    names = load_names(team, entries)
+    names = load_names(access, entries)
     days = by_day(entries)
     return {
         "since": asked.since.isoformat(),

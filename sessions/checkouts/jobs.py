@@ -24,7 +24,7 @@ from sessions.checkouts import operations, rescued_branches
 from sessions.checkouts.create import make_checkout
 from sessions.checkouts.merge import finish_move, merge
 from sessions.checkouts.operations import Repositories
-from sessions.checkouts.publishing import push_to, see, switch
+from sessions.checkouts.publishing import head_of, push_to, see, switch
 from sessions.checkouts.pulls import open_request, refresh_requests
 from sessions.checkouts.repository import (
     CheckoutError,
@@ -53,6 +53,7 @@ from sessions.git.places import locked, project_home, store_of
 from sessions.models import Checkout
 from sessions.publish_settings import publishing_of
 from sessions.terminals.life import end_terminals_in
+from sessions.wake import signal_servers
 
 logger = logging.getLogger(__name__)
 
@@ -214,6 +215,7 @@ async def _merge(checkout: Checkout, repositories: Repositories, sealed: str) ->
     merged = await merge(
         repositories,
         base,
+        head=await head_of(checkout, repositories),
         person=person_of(checkout.job_by),
         message=f"Merge branch '{checkout.branch}'\n\n{checkout.title}",
     )
@@ -236,7 +238,7 @@ async def _request(checkout: Checkout) -> None:
     url = (await in_db(publishing_of, checkout.project)).url
     async with locked(project_home(checkout.project_id), "store"):
         repositories = await open_all(checkout)
-        head = await repositories.checkout.find("HEAD")
+        head = await head_of(checkout, repositories)
         branch = checkout.branch or await repositories.checkout.branch()
         if (head, branch) != (checkout.pushed_head, checkout.pushed_branch):
             branch = await push_to(checkout, repositories, url, "")
@@ -248,6 +250,7 @@ async def _request(checkout: Checkout) -> None:
 
 async def _end_terminals(checkout: Checkout) -> None:
     """What runs in the folder would go on writing into it."""
+    await in_db(signal_servers)
     for pid in await in_db(end_terminals_in, checkout.folder):
         until = time.monotonic() + _TERMINALS_S
         while Path(f"/proc/{pid}").exists() and time.monotonic() < until:

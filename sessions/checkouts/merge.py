@@ -36,9 +36,15 @@ class Merged:
 
 
 async def merge(
-    repositories: Repositories, base_branch: str, *, person: Person, message: str
+    repositories: Repositories,
+    base_branch: str,
+    *,
+    person: Person,
+    message: str,
+    head: str | None = None,
 ) -> Merged:
-    """Bring the commits of a checkout into the project's branch, and its files if they are shown.
+    """Bring the commits of a checkout, up to `head` or all, into the project's branch, and its
+    files if they are shown.
 
     Raises: MergeConflict; CheckoutError when there is nothing to merge, and when the project's own
     files have changes that it would touch. Nothing is changed then.
@@ -48,7 +54,7 @@ async def merge(
         raise CheckoutError(Why.NO_BASE)
     await finish_move(repositories)
     tip = await base_tip(repositories, base_branch)
-    head = await checkout.find("HEAD")
+    head = head or await checkout.find("HEAD")
     if head is None:
         raise CheckoutError(Why.NO_COMMIT)
     await checkout.send(head, store, known=await known_commits(store))

@@ -67,6 +67,7 @@ async def push_to(checkout: Checkout, repositories: Repositories, url: str, seal
     own = "" if given else push_credential(publishing, url)
     head = await push(
         repositories,
+        head=await head_of(checkout, repositories),
         url=url,
         branch=branch,
         credential=given or own,
@@ -76,6 +77,19 @@ async def push_to(checkout: Checkout, repositories: Repositories, url: str, seal
     if url == publishing.url:
         await in_db(note_pushed, checkout, branch, head)
     return branch
+
+
+async def head_of(checkout: Checkout, repositories: Repositories) -> str:
+    """Returns: the commit that a job is about.
+
+    Raises: CheckoutError where there is none, or another one was approved.
+    """
+    head = await repositories.checkout.find("HEAD")
+    if head is None:
+        raise CheckoutError(Why.NO_COMMIT)
+    if checkout.job_data.get("approved", head) != head:
+        raise CheckoutError(Why.MOVED_ON)
+    return head
 
 
 async def _report(checkout: Checkout, told: Cause) -> None:

@@ -44,16 +44,18 @@ async def push(
     url: str,
     branch: str,
     credential: str,
+    head: str | None = None,
     stored: bool = False,
     report: Report | None = None,
 ) -> str:
-    """Push what is committed as `branch`, never by force. `stored`: the credential is the project's
-    own, and goes without TLS to hosts only that operators have listed.
+    """Push `head`, or what is committed, as `branch`, never by force.
 
+    `stored`: the credential is the project's own, and goes without TLS to hosts only that operators
+    have listed.
     Returns: the commit. Raises: CheckoutError.
     """
     store, checkout = repositories.store, repositories.checkout
-    head = await checkout.find("HEAD")
+    head = head or await checkout.find("HEAD")
     if head is None:
         raise CheckoutError(Why.NO_COMMIT)
     await checkout.send(head, store, known=await known_commits(store))

@@ -40,15 +40,16 @@ class CostLimit:
 
 def team_session_cost(team: Team) -> Decimal | None:
     """Returns: USD that a team lets each session cost; None where it sets no limit of its own."""
-    return _session_cost(team.config)
+    return session_cost(team.config)
 
 
 def server_session_cost() -> Decimal | None:
     """Returns: the same of this server, for all teams. Of both the lower counts."""
-    return _session_cost(instance_config())
+    return session_cost(instance_config())
 
 
-def _session_cost(config: JsonObject) -> Decimal | None:
+def session_cost(config: JsonObject) -> Decimal | None:
+    """Returns: USD that these settings alone let each session cost."""
     return Limits.model_validate(config.get("limits") or {}).session_cost
 
 

@@ -7,7 +7,7 @@ are in `sessions.terminals.link`.
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -37,6 +37,8 @@ class Address(TypedDict):
     team: str
     project: str
     directory: str
+    # The owner of a session at the top that is private: the message may come before the news of it.
+    private_to: NotRequired[int | None]
 
 
 class EventsBody(Address):
@@ -124,9 +126,10 @@ class TerminalBody(TypedDict):
 
 
 class PlaceBody(TypedDict):
-    """An event of a project or a worktree, as the API has it."""
+    """An event of a project or a worktree, as the API has it. `session`: whose worktree it is."""
 
     t: Literal["place"]
+    session: NotRequired[str]
     team: str
     project: str
     directory: str
@@ -134,12 +137,21 @@ class PlaceBody(TypedDict):
     properties: JsonObject
 
 
-class RailBody(TypedDict):
+class RowBody(TypedDict):
     """A session changed in a way that a list of sessions shows, or is gone."""
 
     t: Literal["session"]
     session: str
     deleted: NotRequired[Literal[True]]
+
+
+class InboxBody(TypedDict):
+    """What waits for people of the team, beside sessions, is different now."""
+
+    t: Literal["inbox"]
+
+
+RailBody: TypeAlias = RowBody | InboxBody
 
 
 class PersonThere(TypedDict):

@@ -168,6 +168,10 @@ class CheckoutReason(Reason):
     READING = "checkout_reading", gettext_noop("Reading the project's history")
     WRITING = "checkout_writing", gettext_noop("Writing files")
     TURN_BEGAN = "checkout_turn_began", gettext_noop("A turn has begun in the meantime.")
+    MOVED_ON = (
+        "checkout_moved_on",
+        gettext_noop("The branch has other commits than the one that was approved."),
+    )
     SERVER_FAULT = "checkout_server_fault", gettext_noop("The server could not do it: {why}.")
     CRASHED = (
         "checkout_crashed",

@@ -19,6 +19,7 @@ from opencode_web.lib.shapes import as_json
 from sessions.events.bodies import (
     Address,
     CommandBody,
+    DeletedBody,
     DeltaBody,
     DeltasBody,
     EditedBody,
@@ -78,6 +79,8 @@ def _address(session: Session) -> Address:
     }
     if session.root_id:
         address["root"] = session.root_id
+    elif session.is_private:
+        address["private_to"] = session.owner_id
     return address
 
 
@@ -126,6 +129,11 @@ def _publish_to_rail(team_id: str, body: RailBody) -> None:
     publish(rail_group(team_id), body)
 
 
+def publish_inbox(team_id: str) -> None:
+    """Have open pages count again what waits for people, after the commit."""
+    _publish_to_rail(team_id, {"t": "inbox"})
+
+
 def publish_events(session: Session, events: Sequence[Event]) -> None:
     """Tell everybody who watches. Call it only after the commit."""
     _publish(
@@ -154,9 +162,16 @@ def publish_row(session: Session) -> None:
 
 def publish_deleted(session: Session) -> None:
     """Tell everybody that the session is gone, after the commit that removed it."""
-    _publish(
-        session, {"t": "deleted", **_address(session), "info": as_json(session_to_wire(session))}
-    )
+    top = session.root or session
+    body: DeletedBody = {
+        "t": "deleted",
+        **_address(session),
+        "info": as_json(session_to_wire(session)),
+    }
+    if top.is_private:
+        # Nobody can look up any more what a sub-agent belonged to.
+        body["private_to"] = top.owner_id
+    _publish(session, body)
     _publish_to_rail(
         session.project.team_id, {"t": "session", "session": session.pk, "deleted": True}
     )
@@ -225,7 +240,9 @@ def publish_worktree(checkout: Checkout, *, problem: str = "") -> None:
     named: JsonObject = {"name": checkout.branch, "branch": checkout.branch}
     kind = "worktree.failed" if problem else "worktree.ready"
     properties: JsonObject = {"message": problem} if problem else named
-    _publish_place(checkout.project, checkout.folder, kind, properties)
+    _publish_place(
+        checkout.project, checkout.folder, kind, properties, session_id=checkout.session_id or ""
+    )
 
 
 def publish_branch(project: Project, branch: str) -> None:
@@ -239,7 +256,9 @@ def publish_mcp_tools(project: Project, server: str) -> None:
     _publish_place(project, project.directory, "mcp.tools.changed", {"server": server})
 
 
-def _publish_place(project: Project, directory: str, kind: str, properties: JsonObject) -> None:
+def _publish_place(
+    project: Project, directory: str, kind: str, properties: JsonObject, *, session_id: str = ""
+) -> None:
     body: PlaceBody = {
         "t": "place",
         "team": project.team_id,
@@ -248,6 +267,8 @@ def _publish_place(project: Project, directory: str, kind: str, properties: Json
         "type": kind,
         "properties": properties,
     }
+    if session_id:
+        body["session"] = session_id
     _publish_to_team(project.team_id, body)
 
 

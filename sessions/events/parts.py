@@ -145,10 +145,12 @@ class ToolPart(_Part):
 
 
 class StepStartPart(_Part):
-    """`snapshot`: the worktree before the first change of the step, once it makes one."""
+    """`snapshot`: the worktree before the first change of the step, once it makes one. `plugins`:
+    what plugins did to the request, as {path, hook, did}."""
 
     type: Literal["step-start"] = "step-start"
     snapshot: str | None = None
+    plugins: list[JsonObject] | None = None
 
 
 class StepFinishPart(_Part):

@@ -267,6 +267,13 @@ class ScheduleReason(Reason):
             "Its author may not start sessions here any more. Somebody has to save it anew."
         ),
     )
+    IMPORTED = (
+        "imported",
+        gettext_noop(
+            "It was imported; {name} had written it. Save it, so that it runs with your rights, "
+            "and resume it."
+        ),
+    )
 
 
 # In the metadata of a failed call: its cause.

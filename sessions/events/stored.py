@@ -118,6 +118,7 @@ class StoredTool(_Part):
 class StoredStepStart(_Part):
     type: Literal["step-start"]
     snapshot: NotRequired[str]
+    plugins: NotRequired[list[JsonObject]]
 
 
 class StoredStepFinish(_Part):

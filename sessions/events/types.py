@@ -54,6 +54,7 @@ class SessionCreated(Frozen):
     model: JsonObject = {}
     permission: list[JsonObject] = []
     metadata: JsonObject = {}
+    private: bool | None = None
 
 
 class SessionUpdated(Frozen):
@@ -73,6 +74,7 @@ class SessionUpdated(Frozen):
     metadata: JsonObject | None = None
     summary: JsonObject | None = None
     share: JsonObject | None = None
+    private: bool | None = None
     archived: int | None = None
 
 
@@ -86,7 +88,8 @@ class SessionUsed(Frozen):
     """
 
     type: Literal["session.used"] = "session.used"
-    cost: Decimal
+    # Of an archive from elsewhere, too: below 0 it would be a credit for every budget.
+    cost: Decimal = Field(ge=0, lt=100_000_000)
     tokens: Tokens
     context: int | None = None
     context_limit: int | None = None

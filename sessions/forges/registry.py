@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
 from sessions.forges.adapter import Forge, ForgeKind
 from sessions.forges.gitea import Gitea
 from sessions.forges.github import GitHub
 from sessions.forges.gitlab import GitLab
 
-NAMES = {
+NAMES: dict[ForgeKind, str | Promise] = {
     ForgeKind.GITHUB: "GitHub",
     ForgeKind.GITLAB: "GitLab",
-    ForgeKind.GITEA: "Gitea or Forgejo",
+    ForgeKind.GITEA: gettext_lazy("Gitea or Forgejo"),
 }
 # Who a token says that it is when git asks over https. Each takes the token as the password.
 GIT_USERS = {

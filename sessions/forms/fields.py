@@ -12,7 +12,17 @@ from opencode_web.lib.json_body import parse_json
 from sessions.actions.projects import SAMPLE_NAME
 
 
-class GitProjectForm(forms.Form):
+class _ProjectForm(forms.Form):
+    restricted = forms.BooleanField(
+        label=_("Restrict to members"),
+        required=False,
+        help_text=_("Only you, people you add later and the team's admins see it."),
+    )
+
+    field_order = ("url", "path", "name", "init", "restricted")
+
+
+class GitProjectForm(_ProjectForm):
     """A repository to clone."""
 
     url = forms.CharField(
@@ -32,7 +42,7 @@ class GitProjectForm(forms.Form):
     )
 
 
-class FolderProjectForm(forms.Form):
+class FolderProjectForm(_ProjectForm):
     """A folder that is on this host already."""
 
     path = forms.CharField(
@@ -50,7 +60,7 @@ class FolderProjectForm(forms.Form):
     init = forms.BooleanField(label=_("Create a Git repository if there is none"), required=False)
 
 
-class EmptyProjectForm(forms.Form):
+class EmptyProjectForm(_ProjectForm):
     """A new repository."""
 
     name = forms.CharField(label=_("Name"), max_length=120)

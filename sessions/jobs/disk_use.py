@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
 
 from sessions.git.places import project_home
-from sessions.models import Project
+from sessions.jobs.erase_files import OF_PROJECTS, OF_SESSIONS
+from sessions.models import Project, Terminal
 
 logger = logging.getLogger(__name__)
 
@@ -18,10 +21,9 @@ _KIB = 1024
 
 
 def measure_projects() -> None:
-    """Measure every project of this host: its folder, its worktrees and what can be restored."""
+    """Measure every project of this host: all that people and agents can make larger in it."""
     for project in Project.objects.filter(host=settings.HOST_NAME).only("id", "directory"):
-        snapshots = Path(settings.DATA_DIR) / "snapshots" / project.pk
-        folders = (Path(project.directory), project_home(project.pk), snapshots)
+        folders = [Path(project.directory), project_home(project.pk), *_folders_of(project)]
         try:
             size_bytes = _size_bytes([folder for folder in folders if folder.is_dir()])
         except (OSError, subprocess.SubprocessError, ValueError) as exc:
@@ -31,12 +33,24 @@ def measure_projects() -> None:
         Project.objects.filter(pk=project.pk).update(disk_bytes=size_bytes)
 
 
+def _folders_of(project: Project) -> Iterator[Path]:
+    """Yields: what it may have in the data folder: of its own, of sessions and of terminals."""
+    data = Path(settings.DATA_DIR)
+    for ids, kinds in (
+        ([project.pk], OF_PROJECTS),
+        (project.sessions.values_list("pk", flat=True).iterator(), OF_SESSIONS),
+        (Terminal.objects.filter(project=project).values_list("pk", flat=True), ("terminals",)),
+    ):
+        yield from (data / kind / one for one in ids for kind in kinds)
+
+
 def _size_bytes(folders: list[Path]) -> int:
     if not folders:
         return 0
     # It follows no link, and tells the size of what it could read when it could not read all.
-    done = subprocess.run(  # noqa: S603 - without a shell
-        ["nice", "du", "-sk", "--", *map(str, folders)],  # noqa: S607 - as for git
+    done = subprocess.run(
+        ["nice", "du", "-sk", "--files0-from=-"],  # noqa: S607 - as for git
+        input=b"\0".join(map(os.fsencode, folders)),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         timeout=_TIMEOUT_S,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from django.conf import settings
@@ -13,15 +13,15 @@ from sessions.git.project_folders import managed_home
 from sessions.jobs.sweep import remove_path
 from teams.models import TeamExport
 
-# Of sessions, by what is below the data folder.
-_OF_SESSIONS = ("sessions", "tool-output", "snapshots")
-_OF_PROJECTS = ("snapshots", "code")
+# Whose folders they have below those of the data folder.
+OF_SESSIONS = ("sessions", "tool-output", "snapshots")
+OF_PROJECTS = ("snapshots", "code")
 
 
 def erase_session_files(session_ids: Iterable[str]) -> int:
     """Returns: how many folders went."""
     data = Path(os.path.realpath(settings.DATA_DIR))
-    return _remove(data / kind / one for one in session_ids for kind in _OF_SESSIONS)
+    return _remove(data / kind / one for one in session_ids for kind in OF_SESSIONS)
 
 
 def erase_project_files(project_id: str) -> int:
@@ -32,7 +32,7 @@ def erase_project_files(project_id: str) -> int:
     data = Path(os.path.realpath(settings.DATA_DIR))
     return _remove(
         (
-            *(data / kind / project_id for kind in _OF_PROJECTS),
+            *(data / kind / project_id for kind in OF_PROJECTS),
             project_home(project_id),
             rescued_root() / f"{project_id}.git",
             managed_home(project_id),
@@ -45,9 +45,14 @@ def erase_terminal_files(terminal_ids: Iterable[str]) -> int:
     return _remove(Path(settings.DATA_DIR, "terminals", one) for one in terminal_ids)
 
 
-def erase_exports(team_id: str) -> int:
-    """The archives of a team, which have everything in them. Returns: how many files went."""
-    ids = TeamExport.objects.filter(team=team_id).values_list("pk", flat=True)
+def erase_exports(team_ids: Collection[str]) -> int:
+    """The archives of teams, which have everything in them. Returns: how many files went.
+
+    One that is being made finds no row at its end, and is not kept.
+    """
+    rows = TeamExport.objects.filter(team__in=team_ids)
+    ids = list(rows.values_list("pk", flat=True))
+    rows.filter(pk__in=ids).delete()
     return _remove(export_file(one) for one in ids)
 
 

@@ -34,6 +34,7 @@ from teams.actions.erasure import (
 )
 from teams.actions.pseudonyms import Person, replace_person, text_models
 from teams.models import Erasure, Team, User
+from teams.retention.holds import teams_of
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +68,7 @@ def _erase_person(row: Erasure) -> None:
     tables = text_models()
     row.total = len(tables) + 1
     if user.email != email_of(row.pseudonym):
+        note_progress(row, files=erase_exports(teams_of(user)))
         suspend_account(user)
         email = user.email
         person = Person(email, user.display_name, row.pseudonym, email_of(row.pseudonym))
@@ -93,7 +95,7 @@ def _erase_project(row: Erasure) -> None:
 
 
 def _erase_whole_project(row: Erasure, project: Project) -> None:
-    note_progress(row, files=erase_exports(project.team_id))
+    note_progress(row, files=erase_exports([project.team_id]))
     tops = project.sessions.filter(root=None).order_by("pk")
     is_here = project.host == settings.HOST_NAME
     while ids := list(tops.values_list("pk", flat=True)[:_BATCH]):
@@ -107,6 +109,9 @@ def _erase_whole_project(row: Erasure, project: Project) -> None:
                 note_progress(row, sessions=len(gone))
     is_brought = project.source == Project.Source.FOLDER
     terminals = erase_project_rows(project)
+    forget_answers(project.team)
+    # Those that somebody has asked for since.
+    note_progress(row, files=erase_exports([project.team_id]))
     if is_here:
         files = erase_terminal_files(terminals) + erase_project_files(project.pk)
         note_progress(row, projects=1, files=files, folders_left=int(is_brought))
@@ -129,7 +134,7 @@ def _erase_team(row: Erasure) -> None:
         row.total = row.done + sessions.count()
         for project in team.projects.select_related("team").order_by("pk"):
             _erase_whole_project(row, project)
-        note_progress(row, files=erase_exports(team.pk))
+        note_progress(row, files=erase_exports([team.pk]))
         forget_answers(team)
         erase_team_rows(team)
     # All of it: nobody is left who could read it.

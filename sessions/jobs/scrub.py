@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
+from pathlib import Path
 
 from django.db import connection
+
+from opencode_web.lib.removals import SCRATCH_PREFIX
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +27,7 @@ def scrub_database() -> None:
         if connection.vendor == "postgresql":
             cursor.execute("VACUUM")
             return
+        _remove_copies(Path(connection.settings_dict["NAME"]))
         cursor.execute(
             "INSERT INTO agent_sessions_part_text (agent_sessions_part_text) VALUES ('optimize')"
         )
@@ -35,3 +39,9 @@ def scrub_database() -> None:
                 return
             time.sleep(_WAIT_S)
     logger.warning("erasure.wal_kept")
+
+
+def _remove_copies(database: Path) -> None:
+    """Those of backups that were killed: while one is made, nothing is erased."""
+    for left in database.parent.glob(f"{SCRATCH_PREFIX}{database.name}*"):
+        left.unlink(missing_ok=True)

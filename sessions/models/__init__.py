@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sessions.models.audit_stream import AuditCursor
 from sessions.models.backup import Backup
+from sessions.models.change_request import ChangeKind, ChangeRequest
 from sessions.models.checkout import Checkout
 from sessions.models.compaction import Compaction
 from sessions.models.compared import ComparedSession
@@ -23,6 +24,7 @@ from sessions.models.pin import Pin
 from sessions.models.preview import Preview
 from sessions.models.process import ServerProcess
 from sessions.models.project import Project
+from sessions.models.project_member import ProjectMember
 from sessions.models.question import QuestionRequest
 from sessions.models.review import ReviewComment, ViewedFile
 from sessions.models.rule_source import RuleSource
@@ -47,6 +49,8 @@ __all__ = [
     "AllowedKey",
     "AuditCursor",
     "Backup",
+    "ChangeKind",
+    "ChangeRequest",
     "Checkout",
     "Compaction",
     "ComparedSession",
@@ -67,6 +71,7 @@ __all__ = [
     "Preview",
     "Project",
     "ProjectForge",
+    "ProjectMember",
     "ProjectSecret",
     "PullRequest",
     "QuestionRequest",

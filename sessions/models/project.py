@@ -42,6 +42,8 @@ class Project(models.Model):
     disk_bytes = models.BigIntegerField(default=0)
     # How clients draw it, {"url"?, "override"?, "color"?}.
     icon = models.JSONField(default=dict)
+    # Whether only its `project_members` see it, and not the whole team.
+    is_restricted = models.BooleanField(default=False, db_default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     created_at = models.DateTimeField(default=timezone.now)
 

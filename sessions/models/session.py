@@ -107,6 +107,8 @@ class Session(models.Model):
     share = models.JSONField(default=dict)
     # [{"file", "scope", "restored"}] of single files that went back since the newest prompt.
     file_reverts = models.JSONField(default=list)
+    # Whether only its owner and those who oversee the team see it, with all of its sub-agents.
+    is_private = models.BooleanField(default=False, db_default=False)
     # Messages and parts with this sequence number or a higher one are rolled back.
     hidden_from = models.BigIntegerField(null=True)
 

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from sessions.models import Session
+from sessions.models import ChangeKind, Session
 
 
 @dataclass(frozen=True)
@@ -15,11 +15,15 @@ class Place:
     team: str
     session: str
     worktree: str
+    # Whether the team has a second person approve rules, so that no answer is saved.
+    holds_rules: bool = False
 
     @classmethod
     def of(cls, session: Session) -> Place:
         """`session.project.team` should be loaded."""
-        return cls(session.project.team.slug, session.pk, session.worktree)
+        team = session.project.team
+        holds_rules = ChangeKind.RULES in team.needs_approval
+        return cls(team.slug, session.pk, session.worktree, holds_rules)
 
     def url(self, name: str, **names: str) -> str:
         """The address of a page or form below this session."""

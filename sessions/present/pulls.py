@@ -7,13 +7,16 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from opencode_web.lib.json import number_of
+from sessions.access import ProjectAccess
 from sessions.forges.adapter import Checks, PullState
-from sessions.models import Project, PullRequest, Session
+from sessions.models import PullRequest, Session
 from sessions.present.stored_text import stored_text
+from sessions.visibility import sessions_in
 
 _MAX_PULLS = 5
 
@@ -44,10 +47,12 @@ def load_pulls(session: Session) -> list[PullLine]:
     return [_pull(row) for row in rows[:_MAX_PULLS]]
 
 
-def load_open_pulls(project: Project) -> tuple[list[PullLine], int]:
-    """Returns: the newest open ones of a project, and how many there are beside them."""
+def load_open_pulls(access: ProjectAccess) -> tuple[list[PullLine], int]:
+    """Returns: the newest open ones of a project that were not opened from a session that the
+    person does not see, and how many there are beside them."""
     is_open = (PullState.OPEN, PullState.DRAFT)
-    rows = PullRequest.objects.filter(project=project, state__in=is_open)
+    is_seen = Q(session=None) | Q(session__in=sessions_in(access.team))
+    rows = PullRequest.objects.filter(is_seen, project=access.project, state__in=is_open)
     found = [_pull(row) for row in rows.order_by("-created_at", "-pk")[:_MAX_PULLS]]
     return found, rows.count() - len(found)
 

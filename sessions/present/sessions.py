@@ -89,6 +89,7 @@ class Header:
     compare_url: str
     find_url: str
     archived: bool
+    private: bool
     # Nothing can be sent as it is.
     blocked: bool
     context_percent: int | None
@@ -96,6 +97,8 @@ class Header:
     context_limit: int
     # What of this is guessed, while an answer streams.
     estimate: Estimate | None = None
+    # Empty for who may not decide who sees it.
+    privacy_url: str = ""
 
     @property
     def model_title(self) -> str:
@@ -155,6 +158,9 @@ class Row:
     needs: Role = Role.MEMBER
     # Somebody who may not answer has asked the admins to.
     asks_admins: bool = False
+    private: bool = False
+    # That of who looks, in its project; None where the page goes by it anyway.
+    role: Role | None = None
 
     @property
     def for_admins(self) -> bool:
@@ -163,29 +169,11 @@ class Row:
     @property
     def answerers(self) -> str:
         """The roles that can answer what it waits for, with blanks between."""
-        return " ".join(roles_with(self.needs)) if self.group == "ask" else ""
-
-
-@dataclass(frozen=True)
-class TitleEdit:
-    """The form of a new title, with what was wrong about one. `now`: the one that it has."""
-
-    title: str
-    now: str
-    url: str
-    close_url: str
-    back_url: str
-    error: str = ""
-
-
-def build_title_edit(session: Session, *, typed: str | None = None, error: str = "") -> TitleEdit:
-    """`typed`: what somebody wanted to save and could not."""
-    place = Place.of(session)
-    url = place.url("rename")
-    now = shown_title(session)
-    return TitleEdit(
-        now if typed is None else typed, now, url, f"{url}?close=1", place.url("session"), error
-    )
+        able = roles_with(self.needs)
+        if self.role is not None:
+            # The page it is on may go by another role than this one's project.
+            able = [*Role] if self.role in able else []
+        return " ".join(able) if self.group == "ask" else ""
 
 
 def look_of(
@@ -276,6 +264,7 @@ def build_header(
         compare_url=place.url("compare"),
         find_url=place.url("find_here"),
         archived=session.archived_at is not None,
+        private=session.is_private,
         blocked=find_closure(session) is not None,
         context_percent=_percent(session.context_tokens, session.context_limit),
         context_tokens=session.context_tokens,
@@ -324,12 +313,13 @@ def build_row(
     place: PlaceInLine | None = None,
     doing: str = "",
     viewer: User | None = None,
+    role: Role | None = None,
     pull: PullLine | None = None,
     kind: str = "",
 ) -> Row:
     """`asked`: what waits for a person; `place`: from `places_of`;
     `doing`: the call that runs; `viewer`: who it is for, None for everybody; `pull`: the newest
-    pull request; `kind`: as the row has it.
+    pull request; `kind` and `role`: as the row has them.
 
     `session.project.team` and `session.owner` should be loaded.
     """
@@ -357,6 +347,8 @@ def build_row(
         kind=kind,
         needs=asked.needs if asked else Role.MEMBER,
         asks_admins=asked is not None and asked.asks_admins,
+        private=session.is_private,
+        role=role,
     )
 
 

@@ -1,4 +1,4 @@
-"""The agents, commands, tools and settings of a repository, as files, and one digest of all.
+"""The agents, commands, tools, plugins and settings of a repository, and one digest of all.
 
 Source: behaviour facts 6.3, below `.opencode` in the root of the worktree.
 """
@@ -43,12 +43,16 @@ class BroughtKind(StrEnum):
     TOOL = "tool"
     # Lies beside tools, which may import or read it.
     PART_OF_TOOLS = "part of tools"
+    PLUGIN = "plugin"
+    # Lies beside plugins, which may import it.
+    PART_OF_PLUGINS = "part of plugins"
     SETTINGS = "settings"
     # Its text is taken in by settings.
     TAKEN_IN = "taken in"
 
 
-_RUN = (BroughtKind.TOOL, BroughtKind.PART_OF_TOOLS)
+PLUGINS = (BroughtKind.PLUGIN, BroughtKind.PART_OF_PLUGINS)
+_RUN = (BroughtKind.TOOL, BroughtKind.PART_OF_TOOLS, *PLUGINS)
 
 
 @dataclass(frozen=True)
@@ -84,8 +88,13 @@ class Brought:
         """Of the paths and contents of all files; changes with any of them."""
         return digest_of(self.files)
 
+    @property
+    def runs_plugins(self) -> bool:
+        """Whether there are plugins, and they are trusted."""
+        return self.is_trusted and any(file.kind is BroughtKind.PLUGIN for file in self.files)
+
     def masked(self, redactor: Redactor) -> Brought:
-        """Returns: the same with secrets masked in all but tools, which are run as they are."""
+        """Returns: the same with secrets masked in all but what is run as it is."""
         files = [
             replace(file, text=redactor.text(file.text)) if file.kind not in _RUN else file
             for file in self.files
@@ -93,8 +102,8 @@ class Brought:
         return replace(self, files=tuple(files))
 
     @property
-    def tools_digest(self) -> str:
-        """Of the tools and what lies beside them."""
+    def run_digest(self) -> str:
+        """Of the tools and plugins and what lies beside them."""
         return digest_of(tuple(self.of(*_RUN)))
 
 
@@ -110,13 +119,15 @@ _MARKDOWN = (
 )
 _TOOL_FOLDERS = ("tool", "tools")
 TOOL_SUFFIXES = (".py", ".js", ".mjs", ".ts")
+_PLUGIN_FOLDERS = ("plugin", "plugins")
+_PLUGIN_SUFFIXES = (".js", ".mjs", ".ts")
 
 
 def read_brought(worktree: Path) -> Brought:
     """Read what a worktree brings, as it is now; a new file is seen some seconds later.
 
     A file that cannot be told apart by its text (too large, not UTF-8) is left out and reported,
-    and one of the tools' folders takes all tools with it: they could import it.
+    and one beside tools or plugins takes all of them with it: they could import it.
     """
     files: list[BroughtFile] = []
     problems: list[Problem] = []
@@ -181,6 +192,14 @@ def _paths(worktree: Path) -> Iterator[tuple[BroughtKind, str, Path]]:
                 continue  # what runs tools neither writes nor reads these
             is_tool = path.parent == worktree / ROOT / folder and path.suffix in TOOL_SUFFIXES
             yield (BroughtKind.TOOL if is_tool else BroughtKind.PART_OF_TOOLS), path.stem, path
+    # One pattern for both folders: most repositories have neither.
+    for path in find_files(worktree, f"{ROOT}/plugin*/**"):
+        folder, *below = path.relative_to(worktree / ROOT).parts
+        if folder not in _PLUGIN_FOLDERS:
+            continue
+        is_plugin = len(below) == 1 and path.suffix in _PLUGIN_SUFFIXES
+        kind = BroughtKind.PLUGIN if is_plugin else BroughtKind.PART_OF_PLUGINS
+        yield kind, path.stem, path
 
 
 def _unusable(kind: BroughtKind, path: Path, text: str) -> str:

@@ -1,4 +1,4 @@
-"""The tools that a repository brings, as they described themselves.
+"""The tools and plugins that a repository brings, as they described themselves.
 
 They exist once somebody has trusted the files and a worker has asked them in the sandbox.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from opencode_web.lib.json import JsonObject
 from sessions.models import Project, ToolDescription
 from sessions.repository.brought import Brought, BroughtKind
+from sessions.repository.plugins import Plugin
 from sessions.repository.problems import Problem
 from tools.permissions.rules import Action, Rule, Ruleset
 
@@ -25,26 +26,32 @@ class CustomTool:
     description: str
     parameters: JsonObject
     digest: str
+    of_plugin: bool = False
 
 
 @dataclass(frozen=True)
 class Described:
-    """The tools that can be offered, and what is wrong with others."""
+    """The tools that can be offered, the plugins, and what is wrong with others."""
 
     tools: tuple[CustomTool, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
 def described(project: Project, brought: Brought) -> Described | None:
     """Returns: what the trusted tools of a project are; None when they have not been asked yet."""
-    if not brought.is_trusted or not brought.of(BroughtKind.TOOL):
+    if not brought.is_trusted or not brought.of(BroughtKind.TOOL, BroughtKind.PLUGIN):
         return Described()
-    rows = ToolDescription.objects.filter(project=project, digest=brought.tools_digest)
+    rows = ToolDescription.objects.filter(project=project, digest=brought.run_digest)
     row = rows.first()
     if row is None:
         return None
     return Described(
         tuple(CustomTool(**tool, digest=row.digest) for tool in row.tools),
+        tuple(
+            Plugin(one["path"], tuple(one["hooks"]), row.late.get(one["path"], 0))
+            for one in row.plugins
+        ),
         tuple(Problem(**problem) for problem in row.problems),
     )
 

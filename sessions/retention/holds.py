@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
-from sessions.models import Message, Project, Session, SessionInput
+from sessions.models import (
+    KeptDraft,
+    Message,
+    PermissionRequest,
+    Project,
+    QuestionRequest,
+    Session,
+    SessionInput,
+)
 from sessions.tree import tree_of
 from teams.models import LegalHold, Team
 from teams.models.hold import LegalHoldQuerySet
 from teams.retention.holds import Scope, holds_of_people
 
+# By what somebody takes part in a session, beside owning one of its tree.
+_TAKES_PART: tuple[tuple[type[Model], str], ...] = (
+    (Message, "author"),
+    (SessionInput, "author"),
+    (PermissionRequest, "replied_by"),
+    (QuestionRequest, "replied_by"),
+)
+
 
 def holds_on_session(session: Session, team: Team) -> LegalHoldQuerySet:
     """Returns: every hold that the deletion of the session, or of one in its tree, would break."""
     tree = tree_of(session)
-    people = set(tree.exclude(owner=None).values_list("owner_id", flat=True))
-    for model in (Message, SessionInput):
-        rows = model._default_manager.filter(session__in=tree).exclude(author=None)
-        people.update(rows.values_list("author_id", flat=True))
+    people = set(tree.values_list("owner_id", flat=True))
+    for model, name in _TAKES_PART:
+        rows = model._default_manager.filter(session__in=tree)
+        people.update(rows.values_list(f"{name}_id", flat=True).distinct())
     of_team = Q(scope=Scope.TEAM) | Q(scope=Scope.SESSION, session=session.top_id)
     return LegalHold.objects.filter(
         Q(of_team, team=team) | holds_of_people(team.pk, {*filter(None, people)})
@@ -46,14 +62,24 @@ def without_held(rows: QuerySet[Session], team: Team) -> QuerySet[Session]:
     people = list(live.filter(scope=Scope.PERSON).values_list("user_id", flat=True))
     if not people:
         return rows
-    # Who owns any session of the tree, or has prompted in it.
     tree = Q(session=OuterRef("pk")) | Q(session__root=OuterRef("pk"))
-    said = Message.objects.filter(tree, author__in=people)
-    waiting = SessionInput.objects.filter(tree, author__in=people)
+    for model, name in _TAKES_PART:
+        theirs = model._default_manager.filter(tree, **{f"{name}__in": people})
+        rows = rows.exclude(Exists(theirs))
     owned = Session.objects.filter(root=OuterRef("pk"), owner__in=people)
-    return rows.exclude(owner__in=people).exclude(
-        Q(Exists(said)) | Q(Exists(waiting)) | Q(Exists(owned))
+    return rows.exclude(owner__in=people).exclude(Exists(owned))
+
+
+def without_held_drafts(rows: QuerySet[KeptDraft]) -> QuerySet[KeptDraft]:
+    """Returns: those of these drafts whose team, session and writer are under no hold."""
+    of_session = Q(session=OuterRef("session")) | Q(session=OuterRef("session__root"))
+    held = LegalHold.objects.live().filter(
+        Q(scope=Scope.TEAM)
+        | Q(of_session, scope=Scope.SESSION)
+        | Q(scope=Scope.PERSON, user=OuterRef("user")),
+        Q(team=OuterRef("project__team")) | Q(team=None),
     )
+    return rows.exclude(Exists(held))
 
 
 def held_among(rows: QuerySet[Session]) -> set[str]:

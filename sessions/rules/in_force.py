@@ -20,6 +20,7 @@ from sessions.config.model import Config
 from sessions.mcp.servers import asked_for_servers, running
 from sessions.models import Project, SavedRule, Session
 from sessions.repository.custom_tools import asked_for, offered_by
+from sessions.rules.policy import policy_rules
 from sessions.rules.sources import Loaded, load, sources_of
 from tools.permissions.config import parse_ruleset
 from tools.permissions.defaults import DEFAULTS
@@ -183,7 +184,9 @@ def session_setup(session: Session, agent_name: str) -> Setup:
     saved = () if is_lost else _SAVED.all(session.top_id, project.pk, project.team_id)
     always = (Rule(row.permission, row.pattern, Action.ALLOW, Level.SAVED) for row in saved)
     problems = [level.problem for level in levels] + [problem]
-    return Setup(config, agent, (*above, *own, *always), tuple(filter(None, problems)))
+    policy = policy_rules(project.team.needs_approval, in_project=not session.folder)
+    ruleset = (*above, *policy, *own, *always)
+    return Setup(config, agent, ruleset, tuple(filter(None, problems)))
 
 
 def _of_session(session: Session) -> tuple[Ruleset, str]:

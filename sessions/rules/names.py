@@ -11,8 +11,9 @@ from difflib import get_close_matches
 
 from opencode_web.lib.instance_config import instance_config
 from sessions.mcp.servers import servers_in, tool_name
-from sessions.models import McpServer, Project, ToolDescription
-from teams.models import Team
+from sessions.models import McpServer, ToolDescription
+from sessions.visibility import projects_in
+from teams.access import TeamAccess
 from tools.permissions.rules import asked_as
 from tools.permissions.wildcards import matches, may_match
 from tools.registry import all_tools
@@ -51,13 +52,13 @@ class KnownNames:
         return "bash" if folded == "shell" else next(iter(names), "")
 
 
-def known_names(team: Team) -> KnownNames:
-    """Returns: the names in all projects of a team. Three queries."""
-    configs = [instance_config(), team.config]
-    configs += Project.objects.filter(team=team).values_list("config", flat=True)
+def known_names(access: TeamAccess) -> KnownNames:
+    """Returns: the names in all projects of a team that the person sees. Three queries."""
+    projects = projects_in(access)
+    configs = [instance_config(), access.team.config, *projects.values_list("config", flat=True)]
     rows = [
-        *McpServer.objects.filter(project__team=team).values_list("tools", flat=True),
-        *ToolDescription.objects.filter(project__team=team).values_list("tools", flat=True),
+        *McpServer.objects.filter(project__in=projects).values_list("tools", flat=True),
+        *ToolDescription.objects.filter(project__in=projects).values_list("tools", flat=True),
     ]
     return KnownNames(
         _BUILTIN | {tool["name"] for tools in rows for tool in tools},

@@ -15,11 +15,13 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.json import JsonObject
+from sessions.approvers import approvers
 from sessions.models import Message, PermissionRequest, QuestionRequest, Session, SessionInput
 from sessions.tree import tree_of
-from teams.access import TeamAccess, roles_with
+from sessions.visibility import may_see
+from teams.access import TeamAccess, has_role
 from teams.audit import AuditAction
-from teams.models import AuditEntry, Membership, Role, Team, User
+from teams.models import AuditEntry, Role, Team, User
 
 _MOST_NAMES = 3
 
@@ -41,21 +43,16 @@ class SecondPerson:
 
 
 def second_person(session: Session, team: Team) -> SecondPerson:
-    """Returns: the approvers of the team, or all members where it has named none, but for those who
-    have prompted. The same for every session of a tree."""
+    """Returns: the approvers of the team, or all members where it has named none, who can answer in
+    the session and have not prompted it. The same for every session of a tree."""
     prompted = _prompted(session)
-    people = Membership.objects.filter(
-        team=team,
-        role__in=roles_with(Role.MEMBER),
-        user__is_active=True,
-        user__service_of=None,
-        # An operator in an emergency is no second person of the team.
-        expires_at=None,
-    ).select_related("user")
-    rows = list(people.order_by("created_at", "pk"))
-    named = [row for row in rows if row.is_approver] or rows
-    may_allow = tuple(row.user for row in named if row.user_id not in prompted)
-    return SecondPerson(prompted, may_allow)
+    top = session.root or session
+    able = (
+        one.user
+        for one in approvers(team, session.project)
+        if has_role(one.role, Role.MEMBER) and may_see(one.membership, top)
+    )
+    return SecondPerson(prompted, tuple(user for user in able if user.pk not in prompted))
 
 
 def _prompted(session: Session) -> frozenset[int]:

@@ -97,7 +97,7 @@ def instance_source() -> Source:
 def load(source: Source) -> Loaded:
     """Read one level, or what is left of it."""
     try:
-        data = _only_rules(source.read())
+        data = only_rules(source.read())
         rules = read_level(source.level, data)
     except ValueError as exc:
         return _fall_back(source, str(exc))
@@ -142,8 +142,11 @@ def _sentence(source: Source, problem: str, instead: str) -> str:
     return f"The permission rules of {source.whose} cannot be read ({problem}), so {instead}."
 
 
-def _only_rules(config: JsonObject) -> JsonObject:
-    """Of settings, what has to do with rules; in the same order, which counts."""
+def only_rules(config: JsonObject) -> JsonObject:
+    """Of settings, what has to do with rules; in the same order, which counts.
+
+    Raises: ValueError where they are broken.
+    """
     kept: JsonObject = {key: config[key] for key in config if key in RULE_KEYS}
     agents = config.get("agent")
     if agents is None:

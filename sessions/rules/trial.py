@@ -9,6 +9,7 @@ from sessions.agents.loader import find_agent
 from sessions.config.effective import project_config
 from sessions.models import Project
 from sessions.rules.in_force import agent_ruleset, saved_rules
+from sessions.rules.policy import policy_rules
 from tools.permissions.rules import (
     Action,
     Level,
@@ -43,6 +44,7 @@ def try_call(project: Project, *, agent: str, tool: str, text: str) -> list[Outc
     saved = saved_rules(project).order_by("pk")
     ruleset = (
         *agent_ruleset(project, chosen, config),
+        *policy_rules(project.team.needs_approval, in_project=True),
         *(Rule(one.permission, one.pattern, Action.ALLOW, Level.SAVED) for one in saved),
     )
     permission = asked_as(tool)

@@ -12,13 +12,13 @@ from functools import partial
 
 from opencode_web.lib.build import build_id
 from opencode_web.lib.db import in_view_db
-from opencode_web.lib.errors import AppError
+from opencode_web.lib.errors import AppError, NotFound
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.languages import is_offered
-from sessions.access import access_principal_team, access_session
+from sessions.access import access_principal_team, access_project, access_session
 from sessions.stream.listener import Ended, Listener, encode
 from sessions.stream.presence import Guest, PresenceRoom, joined_presence
-from sessions.stream.rail import joined_rail
+from sessions.stream.rail import STALE, View, joined_rail
 from sessions.stream.rights import FORBIDDEN, GONE, SIGNED_OUT, Refused, keep_checking
 from sessions.stream.room import joined
 from teams.access import TeamAccess
@@ -32,7 +32,10 @@ _HEARTBEAT = encode({"k": "hb"})
 
 @dataclass(frozen=True)
 class Watched:
-    """What a page shows: the list of a team, and perhaps one session from a cursor on."""
+    """What a page shows: the list of a team, and perhaps one session from a cursor on.
+
+    `project`: the one that a page without a session is about, where the role there is another one.
+    """
 
     # Slug or id; it may be empty where there is a session.
     team: str
@@ -40,10 +43,11 @@ class Watched:
     after: int = 0
     # That of the page: what comes into it reads like the rest, whatever is preferred by now.
     language: str = ""
+    project: str = ""
 
     @classmethod
     def of(cls, fields: dict[str, str]) -> Watched:
-        """Read `team`, `session`, `after` and `lang`, as a browser sends them."""
+        """Read what a browser sends."""
         language = fields.get("lang", "")
         after = fields.get("after", "")
         cursor = int(after) if after.isdecimal() and len(after) < 16 else 0
@@ -52,6 +56,7 @@ class Watched:
             fields.get("session", ""),
             cursor,
             language if is_offered(language) else "",
+            fields.get("project", ""),
         )
 
 
@@ -66,6 +71,8 @@ class BrowserStream:
         self._watched = watched
         self._listener = Listener()
         self._role: Role | None = None
+        self._view: View | None = None
+        self._version = 0
         user = principal.user
         self._guest = Guest(user.pk, user.display_name, lingers=lingers)
         self._presence: PresenceRoom | None = None
@@ -79,12 +86,13 @@ class BrowserStream:
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + lifetime_s
-        check = partial(check_access, self._principal, self._watched)
-        access = await in_view_db(check)
+        check = partial(_check, self._principal, self._watched)
+        access, view = await in_view_db(check)
+        self._view, self._version = view, access.team.access_version
         team_id, watched = access.team.pk, self._watched
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(
-                joined_rail(team_id, self._listener, language=watched.language)
+                joined_rail(view, self._listener, language=watched.language)
             )
             if watched.session_id:
                 room = joined(
@@ -116,7 +124,7 @@ class BrowserStream:
             self._listener.put(encode(greeting))
             checking = asyncio.create_task(
                 keep_checking(
-                    check, principal=self._principal, team_id=team_id, found=self._look_at_role
+                    check, principal=self._principal, team_id=team_id, found=self._look_at
                 )
             )
             stack.callback(checking.cancel)
@@ -139,10 +147,22 @@ class BrowserStream:
         if self._presence is not None:
             self._presence.note(self._guest, typing=typing)
 
-    def _look_at_role(self, access: TeamAccess) -> None:
+    def _look_at(self, found: tuple[TeamAccess, View]) -> None:
+        access, view = found
         if access.role != self._role:
             self._role = access.role
             self._listener.put(encode({"k": "role", "role": access.role.value}))
+        if access.team.access_version != self._version:
+            self._version = access.team.access_version
+            self._listener.put(encode(STALE))
+        if view != self._view:
+            # The browser comes back to the room of what it sees now.
+            self._listener.end()
+
+
+def _check(principal: Principal, watched: Watched) -> tuple[TeamAccess, View]:
+    access = check_access(principal, watched)
+    return access, View.of(access)
 
 
 def check_access(principal: Principal, watched: Watched) -> TeamAccess:
@@ -151,13 +171,25 @@ def check_access(principal: Principal, watched: Watched) -> TeamAccess:
         raise Refused(SIGNED_OUT)
     try:
         if not watched.session_id:
-            return access_principal_team(principal, watched.team)
+            return _access_page(principal, watched)
         access = access_session(principal, watched.session_id).team
     except AppError as exc:
         raise Refused(_reason(principal, watched)) from exc
     if watched.team not in ("", access.team.pk, access.team.slug):
         raise Refused(GONE)
     return access
+
+
+def _access_page(principal: Principal, watched: Watched) -> TeamAccess:
+    access = access_principal_team(principal, watched.team)
+    if not watched.project:
+        return access
+    try:
+        found = access_project(principal, watched.project).team
+    except NotFound:
+        # The page stays as it is: its lists have nothing of that project any more.
+        return access
+    return found if found.team.pk == access.team.pk else access
 
 
 def _reason(principal: Principal, watched: Watched) -> int:

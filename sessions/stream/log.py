@@ -8,12 +8,13 @@ from django.db.models import Max, Q
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.shapes import as_json
-from sessions.access import visible_sessions
+from sessions.access import visible_projects, visible_sessions
 from sessions.changes.turn_diffs import newest_diffs
 from sessions.events.bodies import EventsBody
 from sessions.events.live import to_record
 from sessions.models import Event, Project, Session
 from sessions.stream.cursor import Cursor
+from sessions.visibility import overseen_teams
 from sessions.wire import session_to_wire
 from teams.auth import Principal, principal_teams, require_live
 
@@ -37,6 +38,17 @@ def live_team_ids(principal: Principal) -> frozenset[str]:
     """The teams whose streams the principal may see now. Raises: Unauthorized."""
     require_live(principal)
     return frozenset(team.pk for team in principal_teams(principal))
+
+
+def overseen_of(principal: Principal) -> frozenset[str]:
+    """Returns: ids of the teams in which the principal sees everything."""
+    return frozenset(overseen_teams(principal.user.pk))
+
+
+def is_seen(principal: Principal, id: str) -> bool:
+    """Whether the principal sees a session or project; not one that is gone."""
+    rows = visible_sessions(principal) if id.startswith("ses_") else visible_projects(principal)
+    return rows.filter(pk=id).exists()
 
 
 def session_info(session_id: str) -> JsonObject | None:

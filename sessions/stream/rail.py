@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from itertools import islice
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.db import in_view_db
@@ -17,7 +19,7 @@ from opencode_web.lib.languages import in_language
 from sessions.events.live import rail_group
 from sessions.models import Session, State
 from sessions.present.conversation.waiting import count_waiting
-from sessions.present.frame.rail import rows_of
+from sessions.present.frame.rail import build_rows
 from sessions.present.sessions import Row
 from sessions.stream.fragments import render_card, render_pull, render_row
 from sessions.stream.frames import Ops
@@ -25,6 +27,14 @@ from sessions.stream.hub import Body, Overflow, watch
 from sessions.stream.listener import Listener, encode
 from sessions.stream.queue_position import PlacesInLine
 from sessions.stream.rooms import LiveRoom, Rooms
+from sessions.visibility import (
+    has_own_view,
+    open_sessions,
+    oversees,
+    sessions_in,
+    with_roles,
+)
+from teams.access import TeamAccess
 
 # A row is drawn again at most this often.
 COALESCE_S = 0.25
@@ -38,12 +48,42 @@ PAGE_AGE = timedelta(seconds=15)
 _MOST_RECENT = 20
 
 
+@dataclass(frozen=True)
+class View:
+    """Which of a team's sessions a room shows: all that `key` stands for.
+
+    Those who oversee the team share one, and so do those who see what everybody does. `access` is
+    that of the person in a room of their own.
+    """
+
+    team_id: str
+    key: str
+    access: TeamAccess | None = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, access: TeamAccess) -> View:
+        """One query, none for who oversees the team."""
+        if oversees(access.membership):
+            return cls(access.team.pk, "all")
+        if has_own_view(access):
+            key = f"{access.user.pk} {access.membership.role}"
+            return cls(access.team.pk, key, access.in_team)
+        return cls(access.team.pk, "open")
+
+    def sessions(self) -> QuerySet[Session]:
+        if self.access is not None:
+            return sessions_in(self.access)
+        if self.key == "open":
+            return open_sessions(self.team_id)
+        return Session.objects.filter(project__team=self.team_id)
+
+
 class RailRoom(LiveRoom):
     """Use `joined_rail`."""
 
-    def __init__(self, team_id: str, language: str) -> None:
+    def __init__(self, view: View, language: str) -> None:
         super().__init__()
-        self._team_id = team_id
+        self._view = view
         self._language = language
         self._touched: set[str] = set()
         self._arrived = asyncio.Event()
@@ -65,17 +105,20 @@ class RailRoom(LiveRoom):
     async def _listen(self) -> None:
         while True:
             try:
-                async with watch(rail_group(self._team_id)) as bodies:
-                    self._line.follow(*await in_view_db(_busy, self._team_id))
+                async with watch(rail_group(self._view.team_id)) as bodies:
+                    self._line.follow(*await in_view_db(_busy, self._view))
                     self.be_ready()
                     async for body in bodies:
                         self._receive(body)
             except Overflow:
-                self.send(_frame_of([{"ops": [], "stale": True}]))
+                self.send(STALE)
                 self._arrived.set()
                 await asyncio.sleep(COALESCE_S)
 
     def _receive(self, body: Body) -> None:
+        if body["t"] == "inbox":
+            # Each person is shown their own: they ask for the list again.
+            self.send(_frame_of([{"ops": [], "stale": True}]))
         if body["t"] != "session":
             return
         session_id = body["session"]
@@ -101,7 +144,7 @@ class RailRoom(LiveRoom):
             await self._arrived.wait()
             self._arrived.clear()
             touched, self._touched = self._touched, set()
-            found = partial(_news_of, self._team_id, touched)
+            found = partial(_news_of, self._view, touched)
             news = await in_view_db(in_language, self._language, found)
             if news["rows"] or news["asks"] != self._asks:
                 self._asks = news["asks"]
@@ -114,15 +157,23 @@ def _frame_of(rows: list[JsonValue]) -> JsonObject:
     return {"k": "u", "rows": rows}
 
 
-def _news_of(team_id: str, session_ids: set[str]) -> JsonObject:
+# Have a page ask for its lists again.
+STALE = _frame_of([{"ops": [], "stale": True}])
+
+
+def _news_of(view: View, session_ids: set[str]) -> JsonObject:
     """The rows, and how many sessions wait for each role, for pages that list none."""
-    asks: JsonObject = {role.value: count for role, count in count_waiting(team_id).items()}
-    return {**_frame_of(_rows_of(session_ids)), "asks": asks}
+    waiting = count_waiting(view.sessions(), view.access)
+    asks: JsonObject = {role.value: count for role, count in waiting.items()}
+    return {**_frame_of(_rows_of(view, session_ids)), "asks": asks}
 
 
-def _rows_of(session_ids: set[str]) -> list[JsonValue]:
-    sessions = Session.objects.filter(pk__in=session_ids)
-    return [{"ops": _ops_of(row), "row": row.id, "group": row.group} for row in rows_of(sessions)]
+def _rows_of(view: View, session_ids: set[str]) -> list[JsonValue]:
+    found = view.sessions().filter(pk__in=session_ids).select_related("project__team", "owner")
+    if view.access is not None:
+        found = with_roles(found, view.access)
+    rows = build_rows(list(found), view.access, is_live=True)
+    return [{"ops": _ops_of(row), "row": row.id, "group": row.group} for row in rows]
 
 
 def _ops_of(row: Row) -> Ops:
@@ -137,32 +188,28 @@ def _ops_of(row: Row) -> Ops:
     return ops
 
 
-def _busy(team_id: str) -> set[str]:
-    busy = Session.objects.filter(project__team=team_id, parent=None, state=State.BUSY)
+def _busy(view: View) -> set[str]:
+    busy = view.sessions().filter(parent=None, state=State.BUSY)
     return set(busy.values_list("pk", flat=True))
 
 
-def _recent(team_id: str, in_line: set[str]) -> JsonObject:
-    recent = Session.objects.filter(
-        project__team_id=team_id, updated_at__gt=timezone.now() - PAGE_AGE
-    )
+def _recent(view: View, in_line: set[str]) -> JsonObject:
+    recent = view.sessions().filter(updated_at__gt=timezone.now() - PAGE_AGE)
     recent_ids = recent.values_list("pk", flat=True)[:_MOST_RECENT]
-    return _news_of(team_id, {*islice(in_line, _MOST_RECENT), *recent_ids})
+    return _news_of(view, {*islice(in_line, _MOST_RECENT), *recent_ids})
 
 
 _rooms: Rooms[RailRoom] = Rooms("rail")
 
 
 @asynccontextmanager
-async def joined_rail(
-    team_id: str, listener: Listener, *, language: str = ""
-) -> AsyncIterator[None]:
-    """Have the changes of a team's sessions put into `listener`, the newest ones first."""
-    key = f"{team_id} {language}".strip()
-    async with _rooms.joined(key, lambda: RailRoom(team_id, language)) as room:
+async def joined_rail(view: View, listener: Listener, *, language: str = "") -> AsyncIterator[None]:
+    """Have the changes of the sessions of a view put into `listener`, the newest ones first."""
+    key = f"{view.team_id} {view.key} {language}".strip()
+    async with _rooms.joined(key, lambda: RailRoom(view, language)) as room:
         room.add(listener)
         try:
-            recent = await in_view_db(in_language, language, _recent, team_id, room.in_line)
+            recent = await in_view_db(in_language, language, _recent, view, room.in_line)
             if recent["rows"] or recent["asks"]:
                 listener.put(encode(recent))
             yield

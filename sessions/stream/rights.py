@@ -25,7 +25,7 @@ from teams.standing import Rights, read_standings
 logger = logging.getLogger(__name__)
 
 # Who has lost a right has lost its connections 5 s later.
-CHECK_S = 3.0
+CHECK_S = 2.0
 # What else a browser shows, such as a session that was deleted, is looked at this often.
 RECHECK_S = 30
 # 1011 and 1012 would say it too, but autobahn lets no application send a code below 3000.

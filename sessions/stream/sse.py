@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from opencode_web.lib.db import in_view_db
 from opencode_web.lib.errors import Unauthorized
@@ -24,8 +25,10 @@ from sessions.stream.cursor import Cursor
 from sessions.stream.deduplicate import Once
 from sessions.stream.hub import Body, Overflow, Subscription
 from sessions.stream.log import (
+    is_seen,
     live_team_ids,
     newest_cursor,
+    overseen_of,
     project_directory,
     read_page,
     session_diffs,
@@ -56,8 +59,7 @@ HEARTBEAT_S = 10.0
 # That of the second version is no event.
 _BEAT = b": heartbeat\n\n"
 _GROUPS = (team_group, access_group, settings_group)
-# Session, diffs and what is referred to, as they are when an event comes. Whoever gets the body may
-# see them: the groups that a stream watches are those of its principal's teams.
+# Session, diffs and what is referred to, as they are when an event comes, for all who see it.
 _infos: Once[JsonObject | None] = Once()
 _diffs: Once[list[JsonObject]] = Once()
 _references: Once[References] = Once()
@@ -101,6 +103,10 @@ class EventStream:
         self._scope = scope
         self._cursor = cursor
         self._rights_changed = False
+        self._overseen: frozenset[str] | None = None
+        # What the principal sees of the other teams, by the session or project; asked once for each
+        # until rights change.
+        self._seen: dict[str, bool] = {}
 
     async def frames(self, team_ids: frozenset[str]) -> AsyncIterator[bytes]:
         """Yield encoded frames until the client goes, falls behind, or loses its rights."""
@@ -120,6 +126,8 @@ class EventStream:
                         if not self._rights_changed:
                             continue
                         self._rights_changed = False
+                        self._overseen = None
+                        self._seen.clear()
                         if await in_view_db(live_team_ids, principal) != team_ids:
                             return
                     yield _BEAT if self._scope.is_native else self._own("server.heartbeat")
@@ -158,9 +166,9 @@ class EventStream:
             case "events":
                 return await self._stored(body)
             case "delta" | "progress" | "edited" | "servers" | "command" | "deleted":
-                return self._live_pieces(body)
+                return await self._live_pieces(body)
             case "terminal" | "place":
-                return self._live_pieces(body)
+                return await self._live_pieces(body)
         return []
 
     async def _settings_changed(self, body: SettingsChanged) -> list[bytes]:
@@ -170,7 +178,8 @@ class EventStream:
         if project_id is not None:
             is_at_home = home is not None and home.project_id == project_id
         directory = home.directory if home is not None and is_at_home else ""
-        if not directory and project_id and self._scope.project_id in (None, project_id):
+        is_shown = self._scope.project_id in (None, project_id) and not directory
+        if project_id and is_shown and await self._sees(body["team"], project_id):
             directory = await in_view_db(project_directory, project_id)
         pieces = []
         if directory:
@@ -194,13 +203,38 @@ class EventStream:
             end = page.end
         self._cursor = self._cursor.add(end)
 
-    def _is_in_scope(self, body: TeamBody) -> bool:
+    async def _is_in_scope(self, body: TeamBody) -> bool:
         if self._scope.project_id not in (None, body["project"]):
             return False
-        return body["t"] != "terminal" or body["user"] == self._scope.principal.user.pk
+        user_id, team_id = self._scope.principal.user.pk, body["team"]
+        if cast(Mapping[str, object], body).get("private_to", user_id) != user_id:
+            return team_id in await self._oversees()
+        match body["t"]:
+            case "terminal" if body["user"] != user_id:
+                return False
+            case "terminal" | "deleted":
+                seen = body["project"]
+            case "place":
+                seen = body.get("session", body["project"])
+            case _:
+                seen = body["session"]
+        return await self._sees(team_id, seen)
 
-    def _live_pieces(self, body: LiveBody) -> list[bytes]:
-        if not self._is_in_scope(body):
+    async def _oversees(self) -> frozenset[str]:
+        if self._overseen is None:
+            self._overseen = await in_view_db(overseen_of, self._scope.principal)
+        return self._overseen
+
+    async def _sees(self, team_id: str, id: str) -> bool:
+        """Whether the principal sees a session or project."""
+        if team_id in await self._oversees():
+            return True
+        if id not in self._seen:
+            self._seen[id] = await in_view_db(is_seen, self._scope.principal, id)
+        return self._seen[id]
+
+    async def _live_pieces(self, body: LiveBody) -> list[bytes]:
+        if not await self._is_in_scope(body):
             return []
         return [
             self._encode(event, directory=body["directory"], project=body["project"])
@@ -208,7 +242,7 @@ class EventStream:
         ]
 
     async def _stored(self, body: EventsBody) -> list[bytes]:
-        if not self._is_in_scope(body):
+        if not await self._is_in_scope(body):
             return []
         fresh = [record for record in body["events"] if not self._cursor.has(record["id"])]
         session_id = body["session"]

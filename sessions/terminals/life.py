@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.reasons import Told, english, stored
-from sessions.access import may_prompt
+from sessions.authors import may_work
 from sessions.events.live import publish_terminal
 from sessions.models import Terminal
 from sessions.terminals.lease import LEASE_S, until
@@ -74,7 +74,7 @@ def renew_terminal(terminal_id: str) -> Verdict:
     terminal = _find(terminal_id)
     if terminal is None:
         return Verdict.REMOVED
-    allowed = may_prompt(terminal.creator, terminal.project) and _has_token(terminal)
+    allowed = may_work(terminal.creator, terminal.project) and _has_token(terminal)
     return Verdict.GO_ON if allowed else Verdict.RIGHTS_LOST
 
 

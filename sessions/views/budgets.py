@@ -9,10 +9,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions.actions.budgets import set_budgets
 from sessions.config.cost_limit import team_session_cost
-from sessions.models import Project
 from sessions.present.pages.budgets.notices import BudgetWarning, load_warnings
 from sessions.present.pages.budgets.page import budgets_of, budgets_url, load_budgets, people_of
 from sessions.present.pages.budgets.requests import load_own, load_waiting
+from sessions.visibility import projects_in
 from teams.access import TeamAccess, require_role
 from teams.actions.budgets import put_away_notice
 from teams.budget_form import BudgetForm, LimitForm
@@ -88,9 +88,7 @@ def limit_form(
     access: TeamAccess, people: list[Membership], data: QueryDict | None = None
 ) -> LimitForm:
     """The form of one budget, with the members and projects that the person sees."""
-    projects = Project.objects.filter(team=access.team).order_by("name", "pk")
-    if not access.sees_work:
-        projects = projects.none()
+    projects = projects_in(access).order_by("name", "pk")
     return LimitForm(data, members=people, projects=projects.values_list("pk", "name"))
 
 

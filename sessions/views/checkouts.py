@@ -66,7 +66,7 @@ def _is_fresh(row: Checkout, session: Session) -> bool:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def act(request: TeamRequest, session: str, act: str) -> HttpResponse:
     """Ask for something to be done with the worktree. It is done by a worker; the page tells."""
     access = session_of(request, session, need=Role.MEMBER)

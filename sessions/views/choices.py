@@ -22,6 +22,7 @@ from sessions.present.frame.choices import (
     model_choices,
     variant_choices,
 )
+from sessions.present.sessions import model_name
 from sessions.views.requests import project_of, session_of
 from teams.actions.tastes import remember_taste
 from teams.http import TeamRequest, team_view
@@ -29,18 +30,18 @@ from teams.models import Role, User
 
 
 @require_http_methods(["GET", "POST"])
-@team_view(need=Role.MEMBER)
+@team_view()
 @never_cache
 def choices(request: TeamRequest) -> HttpResponse:
     """The list of a picker beside the message field; a form makes a model a favourite, or not."""
-    project, config = _place(request)
+    project, config, in_use = _place(request)
     kind = request.GET.get("kind", "model")
     if request.method == "POST":
         _toggle_favourite(request.user, project, request.POST.get("favourite", ""))
     chosen = request.GET.get("chosen", "")[:200]
     groups: list[ChoiceGroup]
     if kind == "model":
-        groups = model_choices(project, request.user, chosen, back=_back(request))
+        groups = model_choices(project, request.user, chosen, in_use=in_use, back=_back(request))
     elif kind == "variant":
         model = request.GET.get("model", "")[:200]
         groups = variant_choices(load_offers(project, request.user, model), model, chosen)
@@ -52,13 +53,16 @@ def choices(request: TeamRequest) -> HttpResponse:
     return render(request, "sessions/_choices.html", context)
 
 
-def _place(request: TeamRequest) -> tuple[Project, Config]:
-    """Raises: NotFound, also for a session or project of another team; Forbidden."""
+def _place(request: TeamRequest) -> tuple[Project, Config, str]:
+    """Returns: the project, its settings, and the model of the session, if it is for one.
+
+    Raises: NotFound, also for a session or project of another team; Forbidden.
+    """
     if shown := request.GET.get("session"):
         session = session_of(request, shown, need=Role.MEMBER).session
-        return session.project, session_config(session)
+        return session.project, session_config(session), model_name(session.model)
     project = project_of(request, request.GET.get("project", ""), need=Role.MEMBER).project
-    return project, project_config(project)
+    return project, project_config(project), ""
 
 
 def _back(request: TeamRequest) -> str:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from opencode_web.lib.errors import Invalid
 from sessions.commands.catalog import Command, load_commands
+from sessions.commands.template import parse_line
 from sessions.config.effective import project_config, session_config
 from sessions.mcp.servers import prompts_of_servers
 from sessions.models import Project, Session
@@ -29,6 +31,20 @@ def commands_of(project: Project, session: Session | None) -> dict[str, Command]
         config, skills = project_config(project), project_skills(project)
     prompts = prompts_of_servers(project, config.mcp)
     return load_commands(config, skills.skills.values(), prompts)
+
+
+def settle_command(request: HttpRequest, project: Project, session: Session | None) -> None:
+    """Let a text pass unless it calls a command that is not there and is not sent a second time.
+
+    Raises: Invalid naming it in `command`, for the composer to ask.
+    """
+    name, _rest = parse_line(request.POST.get("text", "")) or ("", "")
+    # With another slash it is a path.
+    if not name or "/" in name or request.POST.get("as_text") == name:
+        return
+    if name not in commands_of(project, session):
+        said = _("There is no command /%(name)s.") % {"name": name}
+        raise Invalid(said, field="text", command=name)
 
 
 @require_GET

@@ -23,8 +23,8 @@ from teams.models import Role
 @team_view()
 def compare(request: TeamRequest, session: str) -> HttpResponse:
     """All of them, in their order. While one works, the fragment asks again."""
-    row = session_of(request, session).session
-    compared = compared_with(row)
+    access = session_of(request, session)
+    row, compared = access.session, compared_with(access)
     if not compared:
         raise NotFound("Comparison", session)
     context: dict[str, object] = {"comparison": load_comparison(row, compared)}
@@ -41,7 +41,7 @@ def compare(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def keep(request: TeamRequest, session: str) -> HttpResponse:
     """Go on with this one and archive the others."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -61,7 +61,7 @@ def keep(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def stop(request: TeamRequest, session: str) -> HttpResponse:
     """Stop all that still run."""
     access = session_of(request, session, need=Role.MEMBER)

@@ -12,9 +12,11 @@ from sessions.actions.drafts import CHOICES, save_choices, save_draft
 from sessions.models import KeptDraft, Project, Session
 from sessions.present.frame.composer import Draft
 from sessions.views.requests import project_of, session_of
+from sessions.visibility import projects_in
 from sessions.wire import to_ms
+from teams.access import TeamAccess
 from teams.http import TeamRequest, team_view
-from teams.models import Role, Team, User
+from teams.models import Role, User
 
 # Of milliseconds since the epoch: until the year 2286.
 _DIGITS = 13
@@ -22,7 +24,7 @@ _MAX_NAME_CHARS = 200
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def draft(request: TeamRequest) -> HttpResponse:
     """Keep what is typed or chosen, for the same person on another device or after a crash."""
     fields = request.POST
@@ -52,11 +54,11 @@ def kept_for_new(user: User, project: Project) -> Draft:
     return _shown(row, Draft(project=project.pk))
 
 
-def kept_for_any(user: User, team: Team, usual: Draft) -> Draft:
+def kept_for_any(access: TeamAccess, usual: Draft) -> Draft:
     """The newest for a new session in any project of a team that is ready; else `usual`."""
     rows = KeptDraft.objects.filter(
-        user=user, session=None, project__team=team, project__status=Project.Status.READY
-    )
+        user=access.user, session=None, project__in=projects_in(access)
+    ).filter(project__status=Project.Status.READY)
     row = rows.order_by("-typed_at").first()
     return _shown(row, replace(usual, project=row.project_id) if row and row.text else usual)
 

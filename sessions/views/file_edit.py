@@ -23,7 +23,7 @@ from teams.models import Role
 
 
 @require_http_methods(["GET", "POST"])
-@team_view(need=Role.MEMBER)
+@team_view()
 @never_cache
 def edit(request: TeamRequest, session: str) -> HttpResponse:
     """Open a file, or save it where it still is as it was opened; else both versions are shown."""

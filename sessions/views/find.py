@@ -23,6 +23,7 @@ from sessions.present.sessions import shown_title
 from sessions.text_search import MAX_QUERY_CHARS
 from sessions.views.files import ask_files
 from sessions.views.requests import acting_of, project_of, rail_filter, session_of
+from sessions.visibility import sessions_in
 from teams.http import TeamRequest, show, team_view
 
 _MAX_FILES = 30
@@ -74,6 +75,7 @@ def _found(request: TeamRequest, query: str) -> Found:
         project=_near_project(request),
         files=files,
         note=note,
+        current=request.GET.get("session", ""),
     )
 
 
@@ -104,7 +106,8 @@ def _latest(request: TeamRequest) -> Session | None:
     if not (wanted := request.GET.get("project", "")):
         return None
     project = project_of(request, wanted).project
-    rows = Session.objects.filter(project=project, parent=None, folder="", archived_at=None)
+    rows = sessions_in(request.access).filter(project=project, parent=None)
+    rows = rows.filter(folder="", archived_at=None)
     return rows.select_related("project__team").order_by("-updated_at", "pk").first()
 
 

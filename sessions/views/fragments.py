@@ -7,6 +7,7 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import NotFound
 from sessions.models import Part
+from sessions.present.conversation.asks import asked_lines, permission_title
 from sessions.present.conversation.history import load_waiting, render_context
 from sessions.present.conversation.items import build_item
 from sessions.present.conversation.tools import build_tool_row
@@ -52,11 +53,22 @@ def part(request: TeamRequest, session: str, part: str) -> HttpResponse:
 @require_GET
 @team_view()
 def body(request: TeamRequest, session: str, part: str) -> HttpResponse:
-    """The whole body of a tool row."""
+    """The whole body of a tool row; with `permission` the whole diff that this asks for."""
     found, place = _part(request, session, part)
+    if asked := request.GET.get("permission"):
+        return _asked_diff(request, found, place, asked)
     row = build_tool_row(found.data, place, whole=True) if found.type == "tool" else None
     if row is None or not row.body_template:
         raise NotFound("Part", part)
     context = {"id": row.id, "body": row.body, "row": row}
     template = row.body_template if request.htmx else "sessions/body.html"
     return render(request, template, context)
+
+
+def _asked_diff(request: TeamRequest, part: Part, place: Place, asked: str) -> HttpResponse:
+    rows = part.session.permissions.filter(pk=asked, call_id=part.data.get("callID", ""))
+    if (row := rows.first()) is None:
+        raise NotFound("Permission request", asked)
+    lines = asked_lines(row, place, show_long=True)
+    context = {"id": row.pk, "label": permission_title(row, place), "lines": lines}
+    return render(request, "sessions/body.html", context)

@@ -40,7 +40,7 @@ def _turn_of(session: Session, turn_id: str) -> TurnRows:
 
 
 @require_GET
-@team_view(need=Role.MEMBER)
+@team_view()
 def turn_menu(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     row = session_of(request, session, need=Role.MEMBER).session
     rows, place = _turn_of(row, turn), Place.of(row)
@@ -59,7 +59,7 @@ def turn_menu(request: TeamRequest, session: str, turn: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def fork(request: TeamRequest, session: str) -> HttpResponse:
     """A new session that goes on after all that was said."""
     made = fork_session(session_of(request, session, need=Role.MEMBER))
@@ -67,7 +67,7 @@ def fork(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def turn_fork(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     """A new session that goes on after this turn."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -77,7 +77,7 @@ def turn_fork(request: TeamRequest, session: str, turn: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def turn_revert(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     rows = _turn_of(access.session, turn)
@@ -89,7 +89,7 @@ def turn_revert(request: TeamRequest, session: str, turn: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def turn_delete(request: TeamRequest, session: str, turn: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     delete_messages(access, _message_ids(_turn_of(access.session, turn)))
@@ -97,7 +97,7 @@ def turn_delete(request: TeamRequest, session: str, turn: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def restore(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     unrevert_session(access)
@@ -105,7 +105,7 @@ def restore(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def file_revert(request: TeamRequest, session: str) -> HttpResponse:
     """One changed file as it was before a turn."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -114,7 +114,7 @@ def file_revert(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def file_undo(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     undo_file_revert(access, request.POST.get("file", ""))

@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from sessions.models import Project, Session
+from sessions.models import Project
+from sessions.present.approvals import load_for_inbox
 from sessions.present.conversation.waiting import Inbox, load_inbox
 from sessions.present.frame.composer import Draft, start_composer
 from sessions.present.frame.rail import Group, Rail, load_rail
@@ -20,15 +21,17 @@ from sessions.secrets import project_redactors
 from sessions.views.budgets import warning_context
 from sessions.views.drafts import kept_for_any
 from sessions.views.requests import rail_filter, remember_filter
+from sessions.visibility import oversees, projects_in, sessions_in
+from teams.access import TeamAccess
 from teams.http import TeamRequest, show, team_view
-from teams.models import Team, User
 
 
-def projects_of(team: Team) -> list[Project]:
+def projects_of(access: TeamAccess) -> list[Project]:
     """Ready ones first, each with its team and the number of sessions that its list has."""
-    rows = Project.objects.filter(team=team).annotate(
-        session_count=Count("sessions", filter=Q(sessions__archived_at=None, sessions__parent=None))
-    )
+    listed = Q(sessions__archived_at=None, sessions__parent=None)
+    if not oversees(access.membership):
+        listed &= Q(sessions__is_private=False) | Q(sessions__owner=access.user)
+    rows = projects_in(access).annotate(session_count=Count("sessions", filter=listed))
     ordered = rows.select_related("team").order_by("name", "pk")
     return sorted(ordered, key=lambda project: project.status != Project.Status.READY)
 
@@ -37,13 +40,13 @@ def home_page(
     request: TeamRequest, draft: Draft | None = None, *, status: int = 200
 ) -> HttpResponse:
     team = request.team
-    projects = projects_of(team)
+    projects = projects_of(request.access)
     ready = [project for project in projects if project.status == Project.Status.READY]
     chosen = rail_filter(request)
     rail = load_rail(request.access, chosen)
     if draft is None:
-        usual = Draft(project=chosen.project or last_project(team, request.user))
-        draft = kept_for_any(request.user, team, usual)
+        usual = Draft(project=chosen.project or last_project(request.access))
+        draft = kept_for_any(request.access, usual)
     inbox = load_inbox(request.access)
     warnings = warning_context(request, "home")
     composer = None
@@ -64,6 +67,7 @@ def home_page(
         "project_new_url": reverse("sessions:project_new", kwargs={"team": team.slug}),
         "crumbs": [],
         "requests": load_waiting(request.access),
+        "changes": load_for_inbox(request.access),
         "own_requests": load_own(request.access),
         **warnings,
     }
@@ -108,10 +112,10 @@ def _empty(inbox: Inbox, rail: Rail) -> str:
     return _("No sessions yet. Start one above.")
 
 
-def last_project(team: Team, user: User) -> str:
+def last_project(access: TeamAccess) -> str:
     """Returns: the id of the project somebody worked in last, else their team; may be empty."""
-    sessions = Session.objects.filter(project__team=team, project__status=Project.Status.READY)
-    for rows in (sessions.filter(owner=user), sessions):
+    sessions = sessions_in(access).filter(project__status=Project.Status.READY)
+    for rows in (sessions.filter(owner=access.user), sessions):
         found = rows.order_by("-active_at").values_list("project_id", flat=True).first()
         if found:
             return found
@@ -135,6 +139,7 @@ def waiting(request: TeamRequest) -> HttpResponse:
     context: dict[str, object] = {
         "inbox": load_inbox(request.access),
         "requests": load_waiting(request.access),
+        "changes": load_for_inbox(request.access),
         "refresh": request.get_full_path(),
     }
     if not request.htmx:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -7,9 +8,17 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
+from opencode_web.lib.ids import is_id, new_id
 from sessions.access import SessionAccess, may_change_input
 from sessions.actions.composer_input import admit_typed
-from sessions.actions.inbox import cancel_input, change_input, move_input, put_input
+from sessions.actions.inbox import (
+    can_restore,
+    cancel_input,
+    change_input,
+    move_input,
+    put_input,
+    restore_input,
+)
 from sessions.actions.prompts import PromptDraft
 from sessions.events.inbox import Delivery
 from sessions.models import SessionInput
@@ -23,7 +32,7 @@ from teams.models import Role
 
 
 @require_http_methods(["GET", "POST"])
-@team_view(need=Role.MEMBER)
+@team_view()
 def edit(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
     """The form that changes a waiting prompt, in place or on the page of its session."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -82,7 +91,7 @@ def _form(
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def deliver(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
     """Have it taken in this turn, or only after it."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -92,7 +101,7 @@ def deliver(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def move(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
     """One place up or down, or `before` another; before nothing is the end."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -104,11 +113,31 @@ def move(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def remove(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
-    cancel_input(access, prompt)
-    return _queue(request, access, removed=True)
+    row = cancel_input(access, prompt)
+    text = _("Message removed.")
+    # The undo of a page adds one message, however often it is sent.
+    again = Place.of(access.session).url("requeue", prompt=prompt, message=new_id("msg"))
+    undo = again if can_restore(access, row) else ""
+    if not request.htmx:
+        messages.success(request, text, extra_tags=undo)
+        return _back(access)
+    said = {"message": text, "kind": "ok", "undo_url": undo}
+    return _queue(request, access, removed=said)
+
+
+@require_POST
+@team_view()
+def restore(request: TeamRequest, session: str, prompt: str, message: str) -> HttpResponse:
+    """Undo a removal."""
+    access = session_of(request, session, need=Role.MEMBER)
+    if not is_id(message, "msg"):
+        raise NotFound("Message", message)
+    restore_input(access, prompt, message_id=message)
+    messages.success(request, _("The message is queued again."))
+    return _back(access)
 
 
 def _revision(request: TeamRequest) -> int:
@@ -118,7 +147,9 @@ def _revision(request: TeamRequest) -> int:
     return int(given)
 
 
-def _queue(request: TeamRequest, access: SessionAccess, *, removed: bool = False) -> HttpResponse:
+def _queue(
+    request: TeamRequest, access: SessionAccess, *, removed: dict[str, str] | None = None
+) -> HttpResponse:
     if not request.htmx:
         return _back(access)
     context = {"queue": load_queue(access.session), "removed": removed}

@@ -38,6 +38,7 @@ async def live(request: HttpRequest, team: str, session: str = "") -> HttpRespon
     as websockets close with."""
     after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
     fields = {"team": team, "session": session, "after": after, "lang": request.GET.get("lang", "")}
+    fields["project"] = request.GET.get("project", "")
     watched = Watched.of(fields)
     try:
         principal = await in_db(_principal_of, request)

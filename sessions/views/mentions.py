@@ -29,6 +29,8 @@ from sessions.present.pages.mentions import (
 )
 from sessions.views.commands import commands_of
 from sessions.views.requests import acting_of, project_of, session_of
+from sessions.visibility import sessions_in
+from teams.access import TeamAccess
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 
@@ -36,7 +38,7 @@ _MAX_OPEN = 5
 
 
 @require_GET
-@team_view(need=Role.MEMBER)
+@team_view()
 @never_cache
 def mentions(request: TeamRequest, project: str) -> HttpResponse:
     """What `q` can become: `@` and a part of a path or a name, or `/` and one of a command's.
@@ -60,7 +62,9 @@ def mentions(request: TeamRequest, project: str) -> HttpResponse:
         elif request.GET.get("symbols"):
             found = _symbols(row, session, typed)
         else:
-            found = _named(row, session, typed, request.GET.getlist("open")[:_MAX_OPEN])
+            found = _named(
+                request.access, row, session, typed, request.GET.getlist("open")[:_MAX_OPEN]
+            )
     except AppError as exc:
         problem = exc.message
     return render(request, "sessions/_mentions.html", {"mentions": found, "problem": problem})
@@ -79,7 +83,7 @@ def _symbols(project: Project, session: Session | None, typed: str) -> list[Ment
 
 
 def _named(
-    project: Project, session: Session | None, typed: str, opened: list[str]
+    access: TeamAccess, project: Project, session: Session | None, typed: str, opened: list[str]
 ) -> list[Mention]:
     config = session_config(session) if session is not None else project_config(project)
     wanted = typed.removeprefix("@")
@@ -88,13 +92,13 @@ def _named(
     first = [*opened, *(newest_changed(session) if session else [])]
     where = _where(project, session)
     asked = browse(where, FIND_FILES, query=wanted, limit=MAX_SHOWN, first=first)
-    past = session_mentions(_past(project, session, wanted)) if wanted else []
+    past = session_mentions(_past(access, session, wanted)) if wanted else []
     files = file_mentions(submit(asked).result())
     return [*agents, *files[: MAX_SHOWN - len(agents) - len(past)], *past]
 
 
-def _past(project: Project, session: Session | None, wanted: str) -> QuerySet[Session]:
+def _past(access: TeamAccess, session: Session | None, wanted: str) -> QuerySet[Session]:
     """Sessions of the team by their title, the newest first."""
-    rows = Session.objects.filter(project__team=project.team_id, parent=None)
+    rows = sessions_in(access).filter(parent=None)
     rows = rows.filter(title__icontains=wanted) | rows.filter(pk=wanted)
     return rows.exclude(pk=session.pk if session else "").order_by("-active_at")[:MAX_SESSIONS]

@@ -13,10 +13,11 @@ from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from sessions.access import access_permission
 from sessions.actions.permissions import ask_admins, reply_permission
 from sessions.actions.saved_rules import revoke_rule
-from sessions.models import PermissionRequest, RuleScope, SavedRule
+from sessions.models import PermissionRequest, RuleScope
 from sessions.present.conversation.asks import can_go_together
 from sessions.present.conversation.docks import load_cards
 from sessions.present.conversation.history import load_waiting
+from sessions.present.pages.saved_rules import rules_in
 from sessions.present.projects import project_url
 from sessions.views.requests import (
     done,
@@ -41,7 +42,7 @@ _SAID = {
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
     asked, access = access_permission(authenticate_user(request.user), permission)
     require_shown(request, session, access, kind="Permission request", id=permission)
@@ -65,7 +66,7 @@ def reply(request: TeamRequest, session: str, permission: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def admins(request: TeamRequest, session: str, permission: str) -> HttpResponse:
     """Ask those who can answer, where the person cannot."""
     asked, access = access_permission(authenticate_user(request.user), permission)
@@ -86,7 +87,7 @@ def _scope(text: str) -> RuleScope:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def reply_all(request: TeamRequest, session: str) -> HttpResponse:
     """Allow once what was shown to the person. What somebody has answered meanwhile stays so."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -116,10 +117,10 @@ def _answered(asked: PermissionRequest, request: TeamRequest) -> dict[str, str]:
 
 
 @form_of_project
-@team_view(need=Role.MEMBER)
+@team_view()
 def rule_revoke(request: TeamRequest, project: str, rule: int) -> HttpResponse:
     access = project_of(request, project, need=Role.MEMBER)
-    row = SavedRule.objects.filter(project=access.project, pk=rule).first()
+    row = rules_in(access.team).filter(project=access.project, pk=rule).first()
     if row is None:
         raise NotFound("Rule", str(rule))
     entry = revoke_rule(access, row)

@@ -39,7 +39,7 @@ def previews(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def preview(request: TeamRequest, session: str) -> HttpResponse:
     """Open one."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -59,7 +59,7 @@ def preview(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_GET
-@team_view(need=Role.MEMBER)
+@team_view()
 @never_cache
 def preview_page(request: TeamRequest, session: str, label: str) -> HttpResponse:
     """Go to the host of a preview, at the path that the query names."""

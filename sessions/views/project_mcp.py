@@ -68,7 +68,7 @@ def server_enabled(request: TeamRequest, project: str, name: str) -> HttpRespons
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def server_again(request: TeamRequest, project: str, name: str) -> HttpResponse:
     """Forget what a server said."""
     row = project_of(request, project, need=Role.MEMBER).project

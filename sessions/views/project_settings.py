@@ -14,6 +14,7 @@ from sessions.actions.whole_settings import replace_project_settings
 from sessions.config.network import REACHES, project_network
 from sessions.forms.fields import SettingsForm
 from sessions.present.frame.rail import load_rail
+from sessions.present.members import load_project_members
 from sessions.present.pages.mcp import summary_of
 from sessions.present.pages.saved_rules import load_rules
 from sessions.present.projects import build_page, project_url
@@ -63,7 +64,8 @@ def _page(
         "rail": load_rail(request.access, rail_filter(request)),
         "project": build_page(project),
         "pages": _pages(access),
-        "rules": load_rules(project),
+        "members": load_project_members(access),
+        "rules": load_rules(access),
         "settings": _settings(access, form),
         "crumbs": [
             {"label": project.name, "url": project_url(project)},

@@ -42,7 +42,7 @@ def _page(request: TeamRequest, access: ProjectAccess) -> HttpResponse:
     context = {
         "rail": load_rail(request.access, rail_filter(request)),
         "project": shown,
-        "overview": build_overview(project, shown.branch, composer) if composer else None,
+        "overview": build_overview(access, shown.branch, composer) if composer else None,
         "commit": _commit(project) if composer and "commit" in request.GET else None,
         "settings_url": project_url(project, "project_settings"),
         "clone": clone,
@@ -105,7 +105,7 @@ def _reload(project: Project) -> HttpResponse:
 
 
 @form_of_project
-@team_view(need=Role.MEMBER)
+@team_view()
 def clone_retry(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.MEMBER)
     clone_again(access, url=request.POST.get("url", ""))

@@ -26,6 +26,7 @@ from sessions.present.frame.composer import Composer, session_composer, start_co
 from sessions.present.pages.budgets.page import with_funds
 from sessions.present.place import Place
 from sessions.views.choices import remember_used
+from sessions.views.commands import settle_command
 from sessions.views.found_keys import settle_keys
 from sessions.views.home import home_page, projects_of
 from sessions.views.requests import done, draft_of, message_id_of, project_of, session_of
@@ -61,17 +62,18 @@ def _refused(request: HttpRequest, composer: Composer) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def start(request: TeamRequest) -> HttpResponse:
     access = project_of(request, request.POST.get("project", ""), need=Role.MEMBER)
     try:
+        settle_command(request, access.project, None)
         settle_keys(request, access)
         session, is_compared = _started(request, access)
     except (Invalid, NotFound, Conflict) as exc:
         draft = draft_of(request, exc)
         if not request.htmx:
             return home_page(request, draft, status=422)
-        ready = [p for p in projects_of(request.team) if p.status == Project.Status.READY]
+        ready = [p for p in projects_of(request.access) if p.status == Project.Status.READY]
         if not ready:
             raise
         composer = start_composer(request.team, ready, request.user, draft)
@@ -89,12 +91,15 @@ def _started(request: TeamRequest, access: ProjectAccess) -> tuple[Session, bool
     is_own = request.POST.get("place") == "own"
     branch = request.POST.get("branch", "").strip() if is_own else ""
     require_branch(access.project, branch)
+    private = bool(request.POST.get("private"))
     if also := request.POST.getlist("also"):
         others = [_variation(one) for one in also]
-        return start_compared(access, _draft(request), others, branch=branch), True
+        first = start_compared(access, _draft(request), others, branch=branch, private=private)
+        return first, True
     worktree = _PLACES.get(request.POST.get("place", ""))
     plan = choose_plan(access.project, worktree=worktree, branch=branch)
-    return start_session(access, _draft(request), checkout=plan), False
+    session = start_session(access, _draft(request), checkout=plan, private=private)
+    return session, False
 
 
 def _variation(chosen: str) -> Variation:
@@ -103,10 +108,11 @@ def _variation(chosen: str) -> Variation:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def prompt(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     try:
+        settle_command(request, access.project, access.session)
         settle_keys(request, ProjectAccess(access.project, access.team, access.principal))
         admit_typed(access, _draft(request))
     except (Invalid, NotFound, Conflict) as exc:
@@ -121,7 +127,7 @@ def prompt(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def stop_command(request: TeamRequest, session: str, part: str) -> HttpResponse:
     """End one shell command; the turn goes on."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -130,7 +136,7 @@ def stop_command(request: TeamRequest, session: str, part: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def compact(request: TeamRequest, session: str) -> HttpResponse:
     """Sum the conversation up for the model."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -139,7 +145,7 @@ def compact(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def stop(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     request_stop(access)
@@ -147,7 +153,7 @@ def stop(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def resume(request: TeamRequest, session: str) -> HttpResponse:
     """Send what a stop has held."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -156,7 +162,7 @@ def resume(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def retry(request: TeamRequest, session: str) -> HttpResponse:
     """Make the next try of a failed provider turn now, or go on after a turn that has failed."""
     access = session_of(request, session, need=Role.MEMBER)

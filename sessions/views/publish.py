@@ -51,7 +51,7 @@ def publish(request: TeamRequest, session: str) -> HttpResponse:
 
 @require_POST
 @sensitive_post_parameters("url")
-@team_view(need=Role.MEMBER)
+@team_view()
 def act(request: TeamRequest, session: str, act: str) -> HttpResponse:
     """Ask for something to be done. A worker does it, and the page tells."""
     access = session_of(request, session, need=Role.MEMBER)

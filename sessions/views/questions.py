@@ -14,11 +14,10 @@ from sessions.present.conversation.questions import read_answers
 from sessions.views.requests import require_shown
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, team_view
-from teams.models import Role
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def answer(request: TeamRequest, session: str, question: str) -> HttpResponse:
     """Answer an agent's questions, or dismiss them."""
     asked, access = access_question(authenticate_user(request.user), question)

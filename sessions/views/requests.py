@@ -36,6 +36,8 @@ def session_of(request: TeamRequest, session_id: str, *, need: Role = Role.VIEWE
     access = access_session(authenticate_user(request.user), session_id, need=need)
     if access.project.team_id != request.team.pk:
         raise NotFound("Session", session_id)
+    # What the page offers goes by the role in its project.
+    request.access = access.team
     return access
 
 
@@ -62,6 +64,7 @@ def project_of(request: TeamRequest, project_id: str, *, need: Role = Role.VIEWE
     access = access_project(authenticate_user(request.user), project_id, need=need)
     if access.project.team_id != request.team.pk:
         raise NotFound("Project", project_id)
+    request.access = access.team
     return access
 
 
@@ -149,8 +152,10 @@ def draft_of(request: HttpRequest, fault: AppError) -> Draft:
         place=fields.get("place", ""),
         branch=fields.get("branch", ""),
         branch_fault=fault.message if is_of_branch else "",
+        private=bool(fields.get("private")),
         also=tuple(fields.getlist("also")),
         error="" if is_of_branch or keys else fault.message,
+        unknown_command=str(fault.data.get("command", "")),
         keys=tuple(map(str, keys)) if isinstance(keys, list) else (),
         idempotency=fields.get("idempotency", ""),
     )

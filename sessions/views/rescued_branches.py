@@ -30,7 +30,7 @@ def rescued(request: TeamRequest, project: str) -> HttpResponse:
 
 
 @form_of_project
-@team_view(need=Role.MEMBER)
+@team_view()
 def branch(request: TeamRequest, project: str, checkout: str) -> HttpResponse:
     access = project_of(request, project, need=Role.MEMBER)
     try:

@@ -79,7 +79,9 @@ def load_review(
     changes = build_changes(session, found, asked, options, person)
     was_asked = was_asked or "committed" in request.GET
     row = workplace_of(session) if asked.git_mode else None
-    return replace(changes, commit=build_commit(session, row, found, asked, was_asked=was_asked))
+    is_open = "commit" in request.GET
+    commit = build_commit(session, row, found, asked, was_asked=was_asked, is_open=is_open)
+    return replace(changes, commit=commit)
 
 
 @require_GET

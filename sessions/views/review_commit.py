@@ -18,7 +18,7 @@ from teams.models import Role
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def commit(request: TeamRequest, session: str) -> HttpResponse:
     """Ask for a commit of what is staged, or of everything. A worker makes it, the pane tells."""
     access = session_of(request, session, need=Role.MEMBER)

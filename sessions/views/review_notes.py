@@ -45,7 +45,7 @@ def viewed(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def comment(request: TeamRequest, session: str) -> HttpResponse:
     """Keep a comment on lines of a diff, with the lines as they are shown now."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -62,7 +62,7 @@ def comment(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def comment_edit(request: TeamRequest, session: str, comment: int) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     edit_comment(access_comment(access, comment), body=request.POST.get("body", ""))
@@ -70,7 +70,7 @@ def comment_edit(request: TeamRequest, session: str, comment: int) -> HttpRespon
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def comment_remove(request: TeamRequest, session: str, comment: int) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     remove_comment(access_comment(access, comment))
@@ -78,7 +78,7 @@ def comment_remove(request: TeamRequest, session: str, comment: int) -> HttpResp
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def send(request: TeamRequest, session: str) -> HttpResponse:
     """Send all comments as one message."""
     access = session_of(request, session, need=Role.MEMBER)

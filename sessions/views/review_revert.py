@@ -25,7 +25,7 @@ from teams.models import Role
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def revert(request: TeamRequest, session: str) -> HttpResponse:
     """Put a file back as the last commit has it, or lines of it; what was shown has to be what is
     there."""
@@ -40,7 +40,7 @@ def revert(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def stage(request: TeamRequest, session: str) -> HttpResponse:
     """Put lines of a file into git's index, or take them out of it."""
     access = session_of(request, session, need=Role.MEMBER)

@@ -68,9 +68,9 @@ def schedule(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def schedule_run(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
-    row, access = _find(request, project, schedule)
+    row, access = _find(request, project, schedule, need=Role.MEMBER)
     run = run_now(access, row, ip=client_ip(request))
     said = (
         _("The run could not start: %(detail)s") % {"detail": run.detail}
@@ -81,10 +81,10 @@ def schedule_run(request: TeamRequest, project: str, schedule: str) -> HttpRespo
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def schedule_paused(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
     """Pause it, or let it go on."""
-    row, access = _find(request, project, schedule)
+    row, access = _find(request, project, schedule, need=Role.MEMBER)
     pause = request.POST.get("paused") == "1"
     act = pause_schedule if pause else resume_schedule
     act(access, row, ip=client_ip(request))
@@ -93,9 +93,9 @@ def schedule_paused(request: TeamRequest, project: str, schedule: str) -> HttpRe
 
 
 @require_http_methods(["GET", "POST"])
-@team_view(need=Role.MEMBER)
+@team_view()
 def schedule_delete(request: TeamRequest, project: str, schedule: str) -> HttpResponse:
-    row, access = _find(request, project, schedule)
+    row, access = _find(request, project, schedule, need=Role.MEMBER)
     require_change(access, row)
     if request.method == "POST":
         delete_schedule(access, row, ip=client_ip(request))
@@ -110,11 +110,14 @@ def schedule_delete(request: TeamRequest, project: str, schedule: str) -> HttpRe
     return render(request, "teams/confirm.html", context)
 
 
-def _find(request: TeamRequest, project: str, schedule: str) -> tuple[Schedule, ProjectAccess]:
-    """Raises: NotFound, also for a schedule of another project."""
-    row, access = access_schedule(authenticate_user(request.user), schedule)
+def _find(
+    request: TeamRequest, project: str, schedule: str, *, need: Role = Role.VIEWER
+) -> tuple[Schedule, ProjectAccess]:
+    """Raises: NotFound, also for a schedule of another project; Forbidden."""
+    row, access = access_schedule(authenticate_user(request.user), schedule, need=need)
     if access.project.pk != project or access.project.team_id != request.team.pk:
         raise NotFound("Schedule", schedule)
+    request.access = access.team
     return row, access
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from csp.constants import SELF, UNSAFE_INLINE
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -8,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from opencode_web.lib.errors import NotFound
 from sessions.actions.checkouts import checkout_of
+from sessions.actions.privacy import may_change_privacy
 from sessions.git.branch import branch_of
 from sessions.models import ComparedSession, Session
 from sessions.present.changes.entries import Changed
@@ -29,6 +32,7 @@ from sessions.present.conversation.todos import load_todo_dock
 from sessions.present.frame.composer import Draft, session_composer
 from sessions.present.frame.forks import Origin, origins_of
 from sessions.present.frame.rail import load_rail
+from sessions.present.frame.title_edit import TitleEdit
 from sessions.present.pages.activity import silent_since
 from sessions.present.pages.budgets.page import with_funds
 from sessions.present.pages.panel import build_panel
@@ -36,7 +40,7 @@ from sessions.present.pages.servers import load_servers
 from sessions.present.pages.subagents import SubPlace, load_sub_place
 from sessions.present.place import Place
 from sessions.present.pulls import load_pulls
-from sessions.present.sessions import Header, TitleEdit, build_header
+from sessions.present.sessions import Header, build_header
 from sessions.previews.origin import hosts_of_previews
 from sessions.runner.log.lease import has_lost_worker
 from sessions.totals import used_below
@@ -65,6 +69,8 @@ def session_page(
     header = build_header(
         session, used_below(session), models=drawn.model_name, is_lost=has_lost_worker(session)
     )
+    if may_change_privacy(request.access, session):
+        header = replace(header, privacy_url=place.url("privacy"))
     panel = build_panel(
         place,
         request.user.preferences,

@@ -9,20 +9,22 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from opencode_web.lib.errors import Invalid, NotFound
+from sessions.actions.privacy import set_private
 from sessions.actions.sessions import delete_session, update_session
 from sessions.models import Session
+from sessions.present.frame.title_edit import build_title_edit
 from sessions.present.place import Place
-from sessions.present.sessions import build_header, build_title_edit, shown_title
+from sessions.present.sessions import build_header, shown_title
 from sessions.views.requests import done as page_or_nothing
 from sessions.views.requests import session_of
 from sessions.views.sessions import session_page
 from sessions.wire import to_ms
-from teams.http import TeamRequest, done, go, team_view
+from teams.http import TeamRequest, client_ip, done, go, team_view
 from teams.models import Role
 
 
 @require_http_methods(["GET", "POST"])
-@team_view(need=Role.MEMBER)
+@team_view()
 def rename(request: TeamRequest, session: str) -> HttpResponse:
     """The form of a new title, in place of the old one or on the page of the session."""
     access = session_of(request, session, need=Role.MEMBER)
@@ -61,7 +63,7 @@ def _title_form(
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def archive(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     # The forms say what they want: one that is sent twice must not undo itself.
@@ -83,7 +85,24 @@ def archive(request: TeamRequest, session: str) -> HttpResponse:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
+def privacy(request: TeamRequest, session: str) -> HttpResponse:
+    """Make it private, or open it again."""
+    access = session_of(request, session, need=Role.MEMBER)
+    private = request.POST.get("private") == "1"
+    set_private(access, private=private, ip=client_ip(request))
+    text = (
+        _("This session is private now.")
+        if private
+        else _("Everyone who sees the project can see this session now.")
+    )
+    if _is_from_list(request):
+        return _say(request, text)
+    return done(request, text, to=_page(request, session))
+
+
+@require_POST
+@team_view()
 def delete(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     delete_session(access)

@@ -30,7 +30,7 @@ from teams.models import Role
 
 @require_http_methods(["GET", "POST"])
 @never_cache
-@team_view(need=Role.MEMBER)
+@team_view()
 def shares(request: TeamRequest, session: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     allowed = project_links(access.project)
@@ -54,7 +54,7 @@ def _create(access: SessionAccess, form: ShareForm, *, ip: str | None) -> Share:
 
 
 @require_POST
-@team_view(need=Role.MEMBER)
+@team_view()
 def share_revoke(request: TeamRequest, session: str, share: str) -> HttpResponse:
     access = session_of(request, session, need=Role.MEMBER)
     revoke_share(access, share, ip=client_ip(request))

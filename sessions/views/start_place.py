@@ -26,7 +26,7 @@ MAX_BRANCH_CHARS = 250
 
 
 @require_GET
-@team_view(need=Role.MEMBER)
+@team_view()
 @never_cache
 def start_place(request: TeamRequest) -> HttpResponse:
     """What was chosen, with the branches to start from. The choice for one project is none for
@@ -42,7 +42,13 @@ def start_place(request: TeamRequest) -> HttpResponse:
         # There can be more than are listed.
         fault = "" if branch in branches else branch_fault(project, branch)
     view = build_start_place(
-        project, request.user, place=place, branch=branch, branches=branches, fault=fault
+        project,
+        request.user,
+        place=place,
+        branch=branch,
+        branches=branches,
+        fault=fault,
+        private=bool(sent.get("private")),
     )
     return render(request, "sessions/_start_place.html", {"start": view})
 

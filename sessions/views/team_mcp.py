@@ -11,9 +11,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from opencode_web.lib.json import JsonValue
 from sessions.actions.team_items import put_team_item
 from sessions.mcp.servers import KEY, servers_in
-from sessions.models import Project
 from sessions.present.pages.mcp import below_team, projects_with_servers, team_lines
 from sessions.views.mcp_pages import Shelf, confirm_removal, show_form, switch
+from sessions.visibility import projects_in
 from teams.http import TeamRequest, client_ip, team_view
 from teams.models import Role
 
@@ -22,8 +22,8 @@ from teams.models import Role
 @team_view()
 def servers(request: TeamRequest) -> HttpResponse:
     context: dict[str, object] = {
-        "lines": team_lines(request.team, _shelf(request).address),
-        "projects": projects_with_servers(request.team),
+        "lines": team_lines(request.access, _shelf(request).address),
+        "projects": projects_with_servers(request.access),
         "may_change": request.access.can(Role.ADMIN),
     }
     return render(request, "sessions/team_mcp.html", context)
@@ -69,7 +69,7 @@ def _shelf(request: TeamRequest) -> Shelf:
             f"sessions:team_mcp_server{act}", kwargs={**team, "name": name}
         ),
         list_url=reverse("sessions:team_mcp", kwargs=team),
-        projects=Project.objects.filter(team=request.team),
+        projects=projects_in(request.access),
         frame={},
         page="sessions/team_mcp_server.html",
     )

@@ -18,8 +18,8 @@ from sessions.access import access_project, visible_projects
 from sessions.actions.saved_rules import restore_rule, revoke_rule, revoke_team_rule
 from sessions.actions.team_items import item_of, mark_of, put_team_item
 from sessions.forms.team_settings import ACTIONS, RuleForm, TrialForm
-from sessions.models import Project
-from sessions.present.pages.saved_rules import load_team_rules, of_team
+from sessions.models import ChangeKind, Project
+from sessions.present.pages.saved_rules import load_team_rules, rules_in
 from sessions.present.projects import project_url
 from sessions.rules.names import KnownNames, known_names
 from sessions.rules.rows import RuleRow, read_rows, write_rows
@@ -50,7 +50,7 @@ def team_rules_change(request: TeamRequest) -> HttpResponse:
     before = rows = read_rows(item_of(request.team.config, PATH))
     form, note = RuleForm(request.POST) if act == "add" else None, ""
     if form is not None:
-        known = known_names(request.team)
+        known = known_names(request.access)
         if not _is_right(form, known):
             return _page(request, form=form, status=422)
         rows = [*rows, RuleRow(**form.cleaned_data)]
@@ -89,7 +89,7 @@ def team_rule_restore(request: TeamRequest) -> HttpResponse:
 @require_POST
 @team_view(need=Role.MEMBER)
 def saved_rule_revoke(request: TeamRequest, rule: int) -> HttpResponse:
-    row = of_team(request.team).filter(pk=rule).first()
+    row = rules_in(request.access).filter(pk=rule).first()
     if row is None:
         raise NotFound("Rule", str(rule))
     if row.project_id is None:
@@ -112,6 +112,8 @@ def saved_rule_restore(request: TeamRequest, entry: int) -> HttpResponse:
 
 def revoked(request: TeamRequest, entry: AuditEntry, *, to: str, of: str = "") -> HttpResponse:
     """Say that a saved answer is gone, and offer to bring it back."""
+    if ChangeKind.RULES in request.team.needs_approval:
+        return done(request, _("Revoked. Agents ask again."), to=to)
     undo = reverse("sessions:saved_rule_restore", args=[request.team.slug, entry.pk])
     query = f"?{urlencode({'of': of})}" if of else ""
     messages.success(request, _("Revoked. Agents ask again."), extra_tags=f"{undo}{query}")
@@ -150,8 +152,10 @@ def _missing(known: KnownNames, tool: str) -> str:
         return ""
     said = _("There is no tool named %(tool)s.") % {"tool": tool}
     if name := known.closest(tool):
-        return f"{said} {_('Did you mean %(name)s?') % {'name': name}}"
-    return f"{said} {_('Choose one from the list, or use * for any text.')}"
+        meant = _("Did you mean %(name)s?") % {"name": name}
+        return f"{said} {meant}"
+    hint = _("Choose one from the list, or use * for any text.")
+    return f"{said} {hint}"
 
 
 def _mistake(known: KnownNames, tool: str) -> str:
@@ -182,7 +186,7 @@ def _page(
     request.team.refresh_from_db(fields=["config"])
     stored = item_of(request.team.config, PATH)
     trial, outcomes = _trial(request)
-    known = known_names(request.team)
+    known = known_names(request.access)
     context: dict[str, object] = {
         "rows": [
             (number, row, _note(known, row.tool)) for number, row in enumerate(read_rows(stored))

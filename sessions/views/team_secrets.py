@@ -3,6 +3,7 @@ change."""
 
 from __future__ import annotations
 
+from django.db.models import Prefetch
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -16,6 +17,7 @@ from sessions.actions.team_secrets import remove_team_secret, set_team_secret
 from sessions.forms.secrets import TeamSecretForm
 from sessions.models import TeamSecret
 from sessions.secrets import is_readable
+from sessions.visibility import projects_in
 from teams.access import require_role
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
@@ -58,12 +60,13 @@ def key_hiding(request: TeamRequest) -> HttpResponse:
 
 
 def _form(request: TeamRequest, data: object = None) -> TeamSecretForm:
-    projects = request.team.projects.order_by("name").values_list("pk", "name")
+    projects = projects_in(request.access).order_by("name").values_list("pk", "name")
     return TeamSecretForm(data, projects=list(projects))
 
 
 def _page(request: TeamRequest, form: TeamSecretForm, *, status: int = 200) -> HttpResponse:
     rows = TeamSecret.objects.filter(team=request.team).select_related("updated_by")
+    rows = rows.prefetch_related(Prefetch("projects", projects_in(request.access)))
     context = {
         "secrets": [
             {
@@ -76,7 +79,7 @@ def _page(request: TeamRequest, form: TeamSecretForm, *, status: int = 200) -> H
                 "projects": ", ".join(one.name for one in row.projects.all()),
                 "remove_url": _url(request, "team_secret_remove", secret=row.pk),
             }
-            for row in rows.prefetch_related("projects").order_by("name")
+            for row in rows.order_by("name")
         ],
         "form": form,
         "may_change": request.access.can(Role.ADMIN),

@@ -13,7 +13,7 @@ from teams.models import Role
 
 
 @form_of_project
-@team_view(need=Role.MEMBER)
+@team_view()
 def import_document(request: TeamRequest, project: str) -> HttpResponse:
     """A session of a file that somebody exported, here or elsewhere."""
     access = project_of(request, project, need=Role.MEMBER)

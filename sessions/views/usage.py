@@ -12,7 +12,7 @@ from opencode_web.lib.csv_text import csv_download, to_csv
 from opencode_web.lib.errors import Invalid
 from sessions.actions.exports import note_usage_export
 from sessions.present.pages.budgets.limits import load_paces
-from sessions.present.pages.usage import load_names, load_usage
+from sessions.present.pages.usage import load_names, load_usage, require_seen
 from sessions.views.budgets import warning_context
 from teams.http import TeamRequest, team_view
 from teams.usage import add_up, by, find_usage
@@ -35,6 +35,7 @@ def usage(request: TeamRequest) -> HttpResponse:
         shown, given = UsageForm({}), QueryDict()
         shown.is_valid()
     asked = shown.asked(request.access)
+    require_seen(request.access, asked)
     if is_valid:
         # The days that are shown, also where a range has named them.
         days = {"since": f"{asked.since:%Y-%m-%d}", "until": f"{asked.until:%Y-%m-%d}"}
@@ -45,7 +46,7 @@ def usage(request: TeamRequest) -> HttpResponse:
     context: dict[str, object] = {
         "team": request.team,
         "form": form,
-        "usage": load_usage(request.team, asked, given, for_all=for_all),
+        "usage": load_usage(request.access, asked, given, for_all=for_all),
         "together": together,
         "paces": load_paces(request.access),
         **warning_context(request, "usage"),
@@ -63,7 +64,7 @@ def usage_csv(request: TeamRequest) -> HttpResponseBase:
     team = request.team
     note_usage_export(request.access)
     entries = find_usage(team, form.asked(request.access))
-    names = load_names(team, entries)
+    names = load_names(request.access, entries)
     lines = [list(COLUMNS)]
     for (day, user, provider, model, project), used in sorted(
         by(entries, "day", "user", "provider", "model", "project"), key=lambda one: one[0][0]

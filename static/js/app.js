@@ -1,4 +1,4 @@
-// Entry of every page. Each module listens on the document, so it also serves what is swapped in later.
+// Entry of every page. Modules listen on the document, so they also serve what is swapped in.
 import "./cards.js";
 import "./clock.js";
 import "./composer.js";
@@ -41,7 +41,7 @@ if (has("[data-log]")) import("./reading.js");
 const hasRows = () => has("[data-session-row]");
 const go = async (step) => (await import("./rail.js")).openNeighbour(step);
 
-if (sessionStorage.step) import("./rail.js").then(({ lookAhead }) => lookAhead());
+if (sessionStorage.step && has("[data-app]")) import("./rail.js").then(({ lookAhead }) => lookAhead());
 
 bind({ id: "next-session", when: hasRows, run: () => go(1) });
 bind({ id: "previous-session", when: hasRows, run: () => go(-1) });
@@ -53,7 +53,7 @@ function openPalette(typed) {
   if (dialog.open) return;
   const field = dialog.querySelector("input");
   if (typed) field.value = typed;
-  // At once: what is typed while the rest comes is for its field, and Enter for what is found.
+  // At once: its field takes what is typed while the rest loads, and Enter.
   let isSent = false;
   dialog.onsubmit = (early) => {
     early.preventDefault();

@@ -1,13 +1,18 @@
-// Questions of the agent: announced on arrival, answered by keys, deaf for the first half second.
+// Requests of agents: announced, answered by keys, deaf for the first half second.
 import { isIdle, place } from "./idle.js";
-import { bind } from "./keys.js";
-import { alertUser } from "./toast.js";
+import { bind, deed, isTyping, keymap, stroke, write } from "./keys.js";
+import { alertUser, toast } from "./toast.js";
 import { _ } from "./words.js";
 
 // A key or a click on its way when the card appears was not meant for it.
 const GUARD_MS = 500;
+// The next letter of a word has come by then.
+const WORD_MS = 300;
 const arrived = new WeakMap();
 let answered = null;
+// The character that waits to be an answer.
+let held = "";
+let timer = null;
 const cards = () => [...document.querySelectorAll("[data-permission]")];
 const card = () => document.activeElement.closest("[data-permission]") ?? cards()[0];
 const first = (selector) => [...(card()?.querySelectorAll(selector) ?? [])].find((one) => one.checkVisibility());
@@ -18,7 +23,7 @@ function isFresh(card) {
 
 function isMeant() {
   const { activeElement: focused, body } = document;
-  return Boolean(card()) && !isFresh(card()) && (focused === body || card().closest(".pane, main").contains(focused));
+  return card() && !isFresh(card()) && (focused === body || card().closest(".pane, main").contains(focused));
 }
 
 function goOn() {
@@ -45,7 +50,7 @@ document.addEventListener("submit", (event) => {
   event.stopImmediatePropagation();
 }, true);
 
-/** Begin with what is there; aloud: it has come while the page was open. More comes into the dock. */
+/** Begin with what is there; `aloud`: it came while the page was open. */
 export function start(dock, aloud) {
   cards().forEach((card) => receive(card, aloud));
   if (!dock) return;
@@ -64,19 +69,46 @@ document.addEventListener("change", ({ target }) => {
   if (target.name === "pattern") target.form.querySelector("button").disabled = !target.form.querySelector("[name=pattern]:checked");
 });
 
-function answer(selector, act) {
-  const run = () => first(selector) && act(first(selector));
-  return { when: isMeant, run };
+function begin(character, act) {
+  held = character;
+  timer = setTimeout(() => {
+    held = "";
+    act();
+  }, WORD_MS);
 }
 
-bind({ id: "allow-once", ...answer('[data-answer="once"]', (button) => button.click()) });
-bind({
-  id: "allow-always",
-  ...answer('[data-answer="always"]', (summary) => {
-    summary.parentElement.open = true;
-    summary.parentElement.querySelector("input[type=checkbox]")?.focus();
-  }),
-});
+// In a list only the row that has the focus is answered.
+function isChosen() {
+  if (!cards()[0].closest("[data-refresh]") || document.activeElement.closest("[data-permission]")) return true;
+  cards()[0].focus();
+  toast(_("Selected. Press the key again to answer."));
+}
+
+function answer(name, act) {
+  const found = () => first(`[data-answer="${name}"]`);
+  return { when: () => isMeant() && found(), run: (event) => isChosen() && act(found(), event) };
+}
+
+bind({ id: "allow-once", ...answer("once", (button, { key }) => begin(key, () => button.click())) });
+bind({ id: "allow-always", ...answer("always", (summary, { key }) => begin(key, () => {
+  summary.parentElement.open = true;
+  summary.parentElement.querySelector("input[type=checkbox]")?.focus();
+})) });
+bind({ id: "reject", ...answer("reject", (field) => field.focus()) });
+
+const isOwn = (keys) => Object.entries(keymap).some(([id, bound]) => /^(allow|reject|answer)/.test(id) && bound.split(" ")[0] === keys && deed(id).when());
+
+// A card may take the focus from an empty field: letters but its keys go to the message.
+document.addEventListener("keydown", (event) => {
+  const { ctrlKey, metaKey, altKey, key, target } = event;
+  if (ctrlKey || metaKey || altKey || !/^[\p{L}\d]$/u.test(key) || isTyping(target)) return;
+  if (!held && (!target.closest("[data-permission]") || isOwn(stroke(event)))) return;
+  clearTimeout(timer);
+  if (document.querySelector("[data-prompt]")) event.stopImmediatePropagation();
+  write({ key, target: document.body }, held);
+  held = "";
+}, true);
+
 function option(number) {
   const questions = [...(card()?.querySelectorAll(".question-one:not([hidden])") ?? [])];
   const open = questions.find((one) => one.contains(document.activeElement)) ?? questions.find((one) => !one.querySelector(":checked")) ?? questions[0];
@@ -86,10 +118,9 @@ function option(number) {
 for (let number = 1; number < 10; number++)
   bind({
     id: `answer-${number}`,
-    when: () => isMeant() && Boolean(option(number)?.checkVisibility()),
+    when: () => isMeant() && option(number)?.checkVisibility(),
     run: () => {
       option(number).focus();
       option(number).click();
     },
   });
-bind({ id: "reject", ...answer('[data-answer="reject"]', (field) => field.focus()) });

@@ -1,30 +1,32 @@
-// Several questions on one card are asked one after the other. Without this all of them are shown.
+// The questions of one card are asked one after the other. Without this all are shown.
 
 /** Show one question at a time, and the button that answers on the last one only. */
 export function begin(card) {
   const steps = [...card.querySelectorAll(".question-one")];
   const bar = card.querySelector("[data-steps]");
-  const [back, next] = bar.querySelectorAll("button");
-  const submit = card.querySelector("[data-steps-end]");
+  const [said, back, next] = bar.children;
   const end = steps.length - 1;
   let at = 0;
 
   function show() {
+    const open = steps.filter((step) => !step.querySelector(":checked, .input:not(:placeholder-shown)"));
     steps.forEach((step, number) => (step.hidden = number !== at));
-    bar.querySelector("[data-step]").textContent = bar.dataset.text.replace("%n", at + 1).replace("%m", steps.length);
-    back.disabled = at === 0;
+    said.textContent = bar.dataset[at === end && open[0] ? "left" : "text"].replace("%n", at + 1).replace("%m", steps.length).replace("%o", open.length);
+    back.disabled = !at;
+    next.textContent = next.dataset[open.includes(steps[at]) ? "skip" : "next"];
     next.hidden = at === end;
-    submit.hidden = at !== end;
+    card.querySelector("[data-steps-end]").hidden = at !== end;
   }
 
   function go(step) {
-    at = Math.min(end, Math.max(0, at + step));
+    at += step;
     show();
     steps[at].querySelector(":checked, input")?.focus();
   }
 
   back.addEventListener("click", () => go(-1));
   next.addEventListener("click", () => go(1));
+  card.addEventListener("input", show);
   // Enter in a field goes on to the next question, and answers on the last.
   card.addEventListener("submit", (event) => {
     if (at === end || event.submitter?.name === "dismiss") return;

@@ -1,4 +1,5 @@
 // Files of a message: chosen, pasted or dropped. They lie in the form's own field until it is sent.
+import { place as goOn } from "./idle.js";
 import { make } from "./make.js";
 import { announce } from "./notify.js";
 import { upload } from "./upload.js";
@@ -32,7 +33,7 @@ function drawButton(file) {
   const onclick = async () => {
     const drawn = await (await import("./draw.js")).draw(file);
     if (drawn) put([...field().files].map((one) => (one === file ? drawn : one)));
-    document.querySelector("[data-prompt]").focus();
+    goOn();
   };
   return make("button", { ...BUTTON, onclick, ariaLabel: _("Draw on {name}", { name: file.name }) }, _("Draw"));
 }
@@ -49,7 +50,7 @@ function chip(file, place) {
   const onclick = () => {
     put([...field().files].filter((_, other) => other !== place));
     announce(_("{name} removed.", { name: file.name }));
-    document.querySelector("[data-prompt]").focus();
+    goOn();
   };
   item.append(make("span", {}, `${file.name} · ${size(file.size)}`));
   if (DRAWABLE.test(file.type)) item.append(drawButton(file));

@@ -1,8 +1,8 @@
-// The pages of settings take each other's place without a load of their own. What is not plainly such
-// a page, in the frame that is there, is loaded as a whole: errors, the sign-in, another build or role.
+// Settings pages replace each other without a full load. Anything else is loaded as a whole: errors,
+// the sign-in, another build or role.
 const { body, documentElement } = document;
 const app = document.querySelector("[data-app]");
-// What was typed and not sent, by its page's address: browsers keep it for who comes back.
+// What was typed and not sent, by its page's address.
 const typed = new Map();
 let here = location.href;
 let isBack = false;
@@ -61,7 +61,7 @@ document.addEventListener("htmx:before:response", (event) => {
 document.addEventListener("htmx:after:request", (event) => {
   const { ctx } = event.detail;
   if (!isOurs(ctx)) return;
-  // Somebody has gone elsewhere, or back, while this was on its way.
+  // Somebody has gone elsewhere since.
   if (ctx !== newest) return event.preventDefault();
   const page = read(ctx.text);
   if (!page) return loadWhole(event);

@@ -19,7 +19,7 @@ function clock(seconds) {
 // Making one takes longer than all else here.
 const formats = {};
 function hours(day) {
-  return (formats[day] ??= new Intl.DateTimeFormat(document.documentElement.lang, { weekday: day, month: day, day: day && "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }));
+  return (formats[day] ??= new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: day, timeStyle: "short", hourCycle: "h23" }));
 }
 
 // New nodes restyle the page.

@@ -1,5 +1,5 @@
-// The message field before anybody has touched it. What writing and stopping need comes with the
-// first event that is about it; that event is handed on, so nothing is lost while it comes.
+// The message field before anybody has touched it. Writing and stopping load with the first event that
+// is about them; it is handed on, so nothing is lost.
 import { bind, clickable } from "./keys.js";
 import { ulid } from "./ulid.js";
 
@@ -10,8 +10,8 @@ const write = () => import("./write.js");
 const attach = () => import("./attach.js");
 const on = (...what) => document.addEventListener(...what);
 
-// Fragments are rendered once for all viewers, so the number that makes a submission single is
-// made here, and stays the same when a lost request is sent again.
+// Fragments are rendered once for all viewers, so the number that makes a submission unique is made
+// here, and stays the same when a lost request is sent again.
 document.addEventListener("submit", ({ target }) => target.querySelectorAll("[data-ulid]").forEach((field) => (field.value ||= ulid())), true);
 
 for (const type of ["focusin", "input", "submit"]) on(type, ({ target }) => target.closest("[data-composer]") && write());
@@ -38,7 +38,7 @@ on("click", ({ target }) => target.closest("[data-pick]") && pick(target.closest
 if (isSecureContext && "webkitSpeechRecognition" in window) document.documentElement.dataset.speech = "";
 
 on("keydown", (event) => {
-  // Safari ends a composition before the key that ended it, which is 229 then.
+  // Safari ends a composition before its last key, which is 229 then.
   if (event.defaultPrevented || event.isComposing || event.keyCode === 229) return;
   if (!isPrompt(event.target)) return;
   if (event.key === "ArrowUp" && !event.target.value) import("./recall.js").then(({ recall }) => recall(event.target, 1));
@@ -60,7 +60,7 @@ function beginSession() {
   early().then(({ listen }) => begin.run(listen(events, hear)));
 }
 // So are those after a start and a sign-in.
-if (form && ("early" in sessionStorage || document.referrer.endsWith("/login"))) early().then(({ hand }) => hand());
+if (form && ("early" in sessionStorage || /\/(login|setup)$/.test(document.referrer))) early().then(({ hand }) => hand());
 
 const arm = (isArmed) => write().then((module) => module.arm(isArmed));
 bind({ id: "new-session", when: begin.when, run: beginSession });

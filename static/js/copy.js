@@ -5,8 +5,8 @@ import { _ } from "./words.js";
 
 // Lines of a file stand in a table beside their numbers.
 function textOf(node) {
-  // The fences of code in a message are hidden, and belong to it.
-  if (node.matches(".prompt-text")) return node.textContent;
+  // Fences of code in a message are hidden, parts of a path are blocks.
+  if (node.matches(".prompt-text, [id^=path-]")) return node.textContent;
   const lines = [...node.querySelectorAll(".diff-code")];
   return lines.length ? lines.map((line) => line.textContent).join("\n") : node.innerText;
 }
@@ -19,14 +19,13 @@ async function copyText(node) {
   return getSelection().empty();
 }
 
-/** Copy what the button names, or the block that it stands in, and show that it was copied. */
+/** Copy what the button names, or the block that it stands in, and say so. */
 export async function copy(button) {
   if ("share" in button.dataset && navigator.share) return navigator.share({ url: document.querySelector(button.dataset.copyFrom).textContent }).catch(() => {});
   try {
     await copyText(button.dataset.copyFrom ? document.querySelector(button.dataset.copyFrom) : button.parentElement);
-    button.dataset.copied = "";
-    setTimeout(() => delete button.dataset.copied, 1500);
-    announce(_("Copied."));
+    announce((button.dataset.copied = _("Copied.")));
+    setTimeout(() => delete button.dataset.copied, 2000);
   } catch {
     toast(_("The browser did not allow copying. Select the text instead."), "bad");
   }

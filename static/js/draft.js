@@ -1,9 +1,9 @@
-// What is typed and not sent is kept: at once in this browser, every two seconds on the server, for
-// the same person's other devices. The newer one counts, by the server's clock.
+// Drafts are kept: at once in this browser, every two seconds on the server, for the person's other
+// devices. The newer one counts, by the server's clock.
 import { headers } from "./taste.js";
 
 const SAVE_MS = 2000;
-// Browsers refuse more than 64 kB from a page that is left; a character may take nine bytes.
+// Browsers send at most 64 kB from a page that is left; a character may take nine bytes.
 const KEEPALIVE_CHARS = 7000;
 const form = () => document.querySelector("[data-composer]");
 const prompt = () => document.querySelector("[data-prompt]");
@@ -13,23 +13,14 @@ let timer = null;
 let unsaved = false;
 let saving = null;
 
-function kept() {
-  const raw = localStorage.getItem(key());
-  try {
-    const { text, at, caret } = JSON.parse(raw);
-    return { text: String(text), at: Number(at), caret };
-  } catch {
-    // As an older version of this page kept it.
-    return { text: raw, at: 1 };
-  }
-}
+const kept = () => JSON.parse(localStorage.getItem(key())) ?? {};
 
 function post(text, keepalive = false) {
   unsaved = false;
   const { session = "" } = document.querySelector("main").dataset;
   const project = form().elements.namedItem("project")?.value ?? "";
   const body = new URLSearchParams({ session, project, text, at: Math.round(Date.now() + ahead) });
-  // When it fails, this browser has it all the same, and the next key tries again.
+  // When it fails, this browser has it, and the next key tries again.
   const request = fetch(form().dataset.save, { method: "POST", headers: headers(), body, keepalive }).catch(() => {});
   saving = request;
   request.then(() => saving === request && (saving = null));
@@ -45,11 +36,10 @@ function flush(leaving = false) {
   if (leaving) keepCaret();
   clearTimeout(timer);
   timer = null;
-  // A request that is under way ends with its page, unless it was made for that.
+  // A pending request ends with its page, unless it was made for that.
   if ((unsaved || (leaving && saving)) && prompt()) post(prompt().value, leaving && prompt().value.length < KEEPALIVE_CHARS);
 }
 
-/** Keep what is in the field. */
 export function keep() {
   const { value } = prompt();
   if (value) localStorage.setItem(key(), JSON.stringify({ text: value, at: Date.now() + ahead }));
@@ -65,7 +55,7 @@ export function pause() {
   unsaved = false;
 }
 
-/** It is sent: the server knows, but something older may be on its way to it. */
+/** It is sent; something older may be on its way to the server. */
 export function forget() {
   pause();
   localStorage.removeItem(key());
@@ -73,18 +63,20 @@ export function forget() {
 }
 
 /**
- * Have this browser's draft in the field when it is newer. What was typed meanwhile comes after it.
+ * Show this browser's draft when it is newer. What was typed since comes after it.
  * Returns: whether the caret is where it was.
  */
 export function restore() {
   const field = prompt();
   const { text, at, caret } = kept();
-  if (!text) return;
+  if (!text || text === "/") return;
   if (at < Number(form().dataset.typed)) return void localStorage.removeItem(key());
   const early = field.value === text ? "" : field.value.replace(field.defaultValue, "");
-  if (field.value !== text) field.value = text + early;
-  if (early) keep();
-  if (early || !caret) return;
+  // What a link has filled in comes after what was left here.
+  const linked = form().dataset.typed === "0" && !text.includes(field.defaultValue) ? `\n\n${field.defaultValue}` : "";
+  if (field.value !== text) field.value = text + linked + early;
+  if (linked || early) keep();
+  if (linked || early || !caret) return;
   field.setSelectionRange(...caret);
   return true;
 }

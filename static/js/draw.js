@@ -61,7 +61,8 @@ export async function draw(file) {
   const scale = Math.min(1, MAX_SIDE / Math.max(picture.width, picture.height));
   Object.assign(canvas, { width: Math.round(picture.width * scale), height: Math.round(picture.height * scale) });
   const pen = canvas.getContext("2d");
-  const width = Math.max(3, Math.round(Math.max(canvas.width, canvas.height) / 300));
+  const side = Math.max(canvas.width, canvas.height);
+  const width = Math.max(3, Math.round(side / 300));
   const shapes = [];
   let open = null;
   let mark = null;
@@ -74,8 +75,8 @@ export async function draw(file) {
     if (!mark) return;
     const [x, y] = mark;
     const arm = width * 4;
-    for (const shape of [{ colour: "#ffffff", by: width }, { colour: "#000000", by: width / 2 }])
-      for (const points of [[[x - arm, y], [x + arm, y]], [[x, y - arm], [x, y + arm]]]) paint(pen, { tool: "pen", colour: shape.colour, points }, shape.by);
+    for (const [ink, by] of [["#ffffff", width], ["#000000", width / 2]])
+      for (const points of [[[x - arm, y], [x + arm, y]], [[x, y - arm], [x, y + arm]]]) paint(pen, { tool: "pen", colour: ink, points }, by);
   }
   function begin(point) {
     if (tool() === "text") {
@@ -122,8 +123,8 @@ export async function draw(file) {
     event.preventDefault();
     mark ??= [canvas.width / 2, canvas.height / 2];
     if (step) {
-      const by = (Math.max(canvas.width, canvas.height) / 100) * (event.shiftKey ? 8 : 1);
-      mark = [Math.min(canvas.width, Math.max(0, mark[0] + step[0] * by)), Math.min(canvas.height, Math.max(0, mark[1] + step[1] * by))];
+      const by = (side / 100) * (event.shiftKey ? 8 : 1);
+      mark = [canvas.width, canvas.height].map((most, axis) => Math.min(most, Math.max(0, mark[axis] + step[axis] * by)));
       move(mark);
       return show();
     }

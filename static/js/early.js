@@ -1,10 +1,9 @@
 // Keys that were meant for the message field of a page before it was there.
 import { place } from "./idle.js";
-import "./write.js";
 
-/** Keep what is typed until the next page. `events`: keys that `hear` has caught by now. */
-export function listen(events, hear) {
-  const typed = [];
+/** Keep what is typed until the next page. `events`: what `hear` has caught so far. */
+export function listen(events = [], hear) {
+  const typed = [...(sessionStorage.early ?? "")];
   const keep = (event) => {
     const { key } = event;
     if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -22,7 +21,7 @@ export function listen(events, hear) {
   addEventListener("pageshow", () => document.removeEventListener("keydown", keep, true), { once: true });
 }
 
-/** Give them to the field, before what it has got by itself since it is there. Without any it has the focus. */
+/** Put them into the field, before what came since. Without any it has the focus. */
 export function hand() {
   const field = document.querySelector("[data-prompt]");
   const { value, defaultValue } = field;

@@ -1,7 +1,6 @@
-// The editor of the files pane: CodeMirror in the place of the form's text fields, which it came with.
+// The editor of the files pane: CodeMirror in place of the form's text fields.
 import { fetchFragment } from "./fragment.js";
 import { make } from "./make.js";
-import { announce } from "./notify.js";
 import { headers } from "./taste.js";
 import { _ } from "./words.js";
 
@@ -33,7 +32,7 @@ const button = (text) => make("button", { type: "button", className: "button" },
 function mount(cm, host, { name, path, mine, newer, onUpdate }) {
   const shared = [
     cm.basicSetup,
-    // Enter is a new line, and no word that came up in between. Ctrl+Space asks for words.
+    // Enter is a new line and takes no suggestion. Ctrl+Space asks for some.
     cm.autocompletion({ activateOnTyping: false }),
     cm.keymap.of([cm.indentWithTab]),
     cm.indentUnit.of(indentOf(mine)),
@@ -42,7 +41,7 @@ function mount(cm, host, { name, path, mine, newer, onUpdate }) {
     cm.EditorState.phrases.of(phrases()),
   ];
   const named = (label) => cm.EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": "file-edit-hint", tabindex: "0" });
-  // Where changes are compared, a long line must not push what is done about them out of sight.
+  // When comparing, a long line must not push the buttons out of sight.
   if (newer !== undefined) shared.push(cm.EditorView.lineWrapping);
   const own = [...shared, named(path), cm.EditorView.updateListener.of(onUpdate)];
   if (newer === undefined) return new cm.EditorView({ doc: mine, extensions: own, parent: host });
@@ -76,7 +75,7 @@ async function send(form) {
 /** Make an editor of the form. `line` is where to begin; `search`: with the search open. */
 export async function edit(form, { line, search } = {}) {
   const cm = await import(form.dataset.fileEdit);
-  const [area, newer, fault, state] = ["text", "newer", "fault", "state"].map((name) => form.querySelector(`[data-edit-${name}]`));
+  const [area, newer, fault, state, stale] = ["text", "newer", "fault", "state", "stale"].map((name) => form.querySelector(`[data-edit-${name}]`));
   const { path } = form.dataset;
   const texts = area.closest(".file-edit-texts");
   const host = make("div", { className: "file-editor" });
@@ -110,10 +109,9 @@ export async function edit(form, { line, search } = {}) {
       form.elements.digest.value = came.elements.digest.value;
       form.toggleAttribute("data-unsaved", view.state.doc.toString() !== saved);
       state.textContent = _("Saved");
-      announce(_("Saved"));
       // The review is told; its other readers see it with the next change.
-      document.getElementById("changes-mark")?.setAttribute("data-saved", form.elements.digest.value);
-      if (newer || form.querySelector("[data-discards]")) again(came);
+      document.getElementById("changes-mark").setAttribute("data-saved", form.elements.digest.value);
+      if (form.querySelector("[data-discards]")) again(came);
     } else if (came?.querySelector("[data-discards]")) again(came);
     else {
       fault.hidden = false;
@@ -125,6 +123,14 @@ export async function edit(form, { line, search } = {}) {
     form.replaceWith(came);
     edit(came);
   }
+
+  // Who goes on typing is told that somebody else has written the file.
+  const watch = new MutationObserver(async () => {
+    if (!form.isConnected) return watch.disconnect();
+    const page = await fetchFragment(form.action);
+    stale.hidden = !page || form.ariaBusy || page.body.querySelector("[name=digest]")?.value === form.elements.digest.value;
+  });
+  watch.observe(document.getElementById("changes-mark"), { attributes: true });
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();

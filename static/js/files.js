@@ -1,4 +1,4 @@
-// The files pane: folders and files are fetched when they are opened, and mentioned in a message.
+// The files pane: folders and files load when opened, to read and to mention.
 import { bind } from "./keys.js";
 import { insertIntoMessage } from "./message.js";
 import { push } from "./trail.js";
@@ -104,15 +104,24 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
 });
 
-let due = null;
+const rows = () => pane().querySelector("[data-files-rows]");
+const isFilter = ({ target }) => target.matches("[data-files-filter]");
+let due, found;
+function look({ target: { dataset, value } }) {
+  due = clearTimeout(due);
+  return (found = load(rows(), `${dataset.filesFilter}?${new URLSearchParams({ filter: value })}`));
+}
 document.addEventListener("input", (event) => {
-  const field = event.target.closest("[data-files-filter]");
-  if (!field) return;
+  if (!isFilter(event)) return;
   clearTimeout(due);
-  due = setTimeout(() => {
-    const src = `${field.dataset.filesFilter}?${new URLSearchParams({ filter: field.value })}`;
-    load(pane().querySelector("[data-files-rows]"), src);
-  }, FILTER_MS);
+  due = setTimeout(look, FILTER_MS, event);
+});
+document.addEventListener("keydown", async (event) => {
+  if (!isFilter(event) || !/^(Enter|ArrowDown)$/.test(event.key)) return;
+  event.preventDefault();
+  await (due ? look(event) : found);
+  if (event.key === "ArrowDown") rows().querySelector("a")?.focus();
+  else rows().querySelector("[data-file]")?.click();
 });
 
 // A reload goes to the line of the address too.

@@ -1,5 +1,4 @@
-// The search in a session. The server looks through all of it; a hit that is not in the page is
-// opened by its address.
+// The search in a session, by the server. A hit that is not in the page is opened by its address.
 import { fetchFragment } from "./fragment.js";
 
 const DELAY_MS = 200;

@@ -1,5 +1,6 @@
 // Where the focus is: in the pane that somebody goes to, and after what had it is gone.
 const WAIT_MS = 60;
+const LAST_MS = 600;
 const HEADS = ":is(summary, h1, h2, h3, legend, [data-focus])";
 // What a pane is for; the last one is what it shows now.
 const USE = "[aria-current], [data-focus], .cm-content, .xterm-helper-textarea";
@@ -10,9 +11,15 @@ let trail = [];
 const shown = (nodes) => [...nodes].filter((node) => node.checkVisibility());
 
 function take(node) {
+  // On a phone only a tap on a field brings the keyboard.
+  if (node.matches("textarea") && matchMedia("(hover: none)").matches) return;
   if (!node.matches(CONTROL)) node.tabIndex = -1;
   node.focus();
+  return document.activeElement === node;
 }
+
+/** Go to what a page has first, or to its heading. */
+export const arrive = (first) => [first, "main h1", "main"].some((one) => shown(document.querySelectorAll(one)).slice(0, 1).some(take));
 
 /** Go to what a part of the page is for. */
 export function enter(part) {
@@ -29,17 +36,19 @@ function restore() {
   for (const old of trail) {
     const here = old.isConnected ? old : document.getElementById(old.id || "-");
     if (!here?.checkVisibility()) continue;
-    if (old === trail[0] || here.matches("[data-log]")) return take(here);
+    if ((old === trail[0] || here.matches("[data-log]")) && take(here)) return true;
     const [head] = shown(here.querySelectorAll(`:scope > ${HEADS}, :scope > * > ${HEADS}`));
-    if (head && here.id !== "log") return take(head);
+    if (head && here.id !== "log" && take(head)) return true;
   }
 }
 
-function settle() {
-  if (document.activeElement !== document.body || document.querySelector("dialog[open]")) return;
+function settle(isLast) {
+  if (!trail[0] || document.activeElement !== document.body || document.querySelector("dialog[open]")) return;
   // Who leaves a control that is still there wants it so.
-  if (!trail[0]?.isConnected || !trail[0].checkVisibility()) restore();
-  trail = [];
+  if ((trail[0].isConnected && trail[0].checkVisibility()) || restore()) trail = [];
+  // Another swap may restore it.
+  else if (!isLast) setTimeout(settle, LAST_MS, true);
+  else arrive("[data-prompt]:enabled");
 }
 
 function follow(target) {
@@ -48,6 +57,15 @@ function follow(target) {
 }
 
 document.addEventListener("focusin", ({ target }) => follow(target));
-// Not every browser tells of what is taken away.
 for (const type of ["focusout", "htmx:after:swap"]) document.addEventListener(type, () => setTimeout(settle, WAIT_MS));
 follow(document.activeElement);
+
+// Arrow keys go through menus.
+document.addEventListener("keydown", (event) => {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const menu = event.target.closest("[data-menu][open], .row-menu-dialog");
+  if (!by || !menu || event.target.matches("select, textarea, [type=radio]")) return;
+  event.preventDefault();
+  const all = shown(menu.querySelectorAll(CONTROL));
+  all.at((all.indexOf(document.activeElement) + by) % all.length)?.focus();
+});

@@ -1,6 +1,6 @@
 /**
- * Ask for a part of a page. Returns: its text, its body, and whether it is what was asked for and no
- * error or sign-in page; null where the server cannot be reached.
+ * Ask for a part of a page. Returns: its text, its body, and whether it is no error or sign-in page;
+ * null where the server cannot be reached.
  */
 export async function fetchFragment(url, { headers, ...more } = {}) {
   try {

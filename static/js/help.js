@@ -1,7 +1,7 @@
-// The dialog that lists the keys which do something on this page, as the person has bound them.
+// The list of the keys that act on this page, as the person has bound them.
 const dialog = document.querySelector("[data-keys-dialog]");
 
-/** Show the list of the server, without what does nothing here; `deed`: what a command does. */
+/** Show the server's list of what acts here; `deed`: what a command does. */
 export async function open(deed, keymap) {
   await htmx.ajax("GET", dialog.dataset.keysDialog, { target: "#keys-list", swap: "outerHTML" });
   const keysOf = ({ dataset: { action } }) => keymap[action] ?? action;

@@ -1,8 +1,8 @@
-// The message field while the page has put the focus into it, and nobody has used it since.
+// The message field while it was focused by the page and not used since.
 let isPlaced = false;
 const prompt = () => document.querySelector("[data-prompt]");
 
-/** Have what is typed next in the field, but where the keyboard on the screen would come. */
+/** Focus the field, unless a screen keyboard would come up. */
 export function place() {
   if (matchMedia("(hover: none)").matches) return;
   prompt()?.focus();

@@ -22,17 +22,17 @@ export function bind(action) {
 // What a role must not do is not displayed, also in a menu that is closed.
 const isAllowed = (item) => getComputedStyle(item.closest("[data-needs], [data-own]") ?? item).display !== "none";
 
-/** The `when` and `run` of an action that stands for a click on the first match that is visible or in a menu. */
+/** An action that clicks the first match that is visible or in a menu. */
 export function clickable(selector) {
   const find = () => [...document.querySelectorAll(selector)].find((item) => item.checkVisibility() || (item.matches(".menu-item") && item.closest("[data-menu]")?.checkVisibility() && isAllowed(item)));
-  return { when: () => Boolean(find()), run: async () => (await import("./press.js")).press(find()) };
+  return { when: find, run: async () => (await import("./press.js")).press(find()) };
 }
 
 export function isTyping(target) {
-  return Boolean(target.closest?.("input:not([type=checkbox],[type=radio]), textarea, select, [contenteditable]"));
+  return target.closest?.("input:not([type=checkbox],[type=radio],[type=file]), textarea, select, [contenteditable]");
 }
 
-/** What was pressed, in the notation of the server; empty for a modifier alone and for dead keys. */
+/** What was pressed, in the server's notation; empty for modifiers and dead keys. */
 export function stroke(event) {
   let { key } = event;
   if (/^(Control|Shift|Alt|Meta|AltGraph|CapsLock|Dead|Process|Unidentified)$/.test(key)) return "";
@@ -70,8 +70,8 @@ function forget() {
   chords.forEach((chord) => chord.end?.());
 }
 
-/** A character that is no key of anything, where nothing else has the focus, begins a message. */
-function write({ key, target, ctrlKey, metaKey, altKey }, before) {
+/** A character without a binding begins a message, where nothing else has the focus. */
+export function write({ key, target, ctrlKey, metaKey, altKey }, before) {
   const isOfNothing = target === document.body || target.matches("[data-log], [data-permission]");
   const field = isOfNothing && document.querySelector("[data-prompt]");
   if (!field || [...key].length !== 1 || key === " " || ctrlKey || metaKey || altKey) return;
@@ -81,17 +81,20 @@ function write({ key, target, ctrlKey, metaKey, altKey }, before) {
 }
 
 function leave(event) {
-  if (!isTyping(event.target) || event.target.closest(".xterm")) return;
-  event.preventDefault();
-  event.target.blur();
-  if (!event.target.closest("#panel")) document.querySelector("[data-log]")?.focus({ preventScroll: true });
+  const { target } = event;
+  if (!isTyping(target) || target.closest(".xterm")) return;
+  // In an empty one it may be the first of two.
+  if (target.value || !target.matches("[data-prompt]")) event.preventDefault();
+  target.blur();
+  if (!target.closest("#panel")) document.querySelector("[data-log]")?.focus({ preventScroll: true });
 }
 
 document.addEventListener("keydown", (event) => {
   // Who uses keys needs the focus kept.
   import("./focus.js");
   const pressed = stroke(event);
-  if (!pressed || event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+  if (!pressed) return;
+  if (event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]")) return forget();
   const before = begun;
   const all = begun ? `${begun} ${pressed}` : pressed;
   if (begun) forget();
@@ -107,6 +110,8 @@ document.addEventListener("keydown", (event) => {
   begun = pressed;
   timer = setTimeout(forget, CHORD_MS);
   chords.forEach((chord) => chord.begin?.());
+  // It has closed or left something.
+  setTimeout(() => event.defaultPrevented && forget());
 });
 
 const openHelp = async () => (await import("./help.js")).open(deed, keymap);

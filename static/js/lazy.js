@@ -1,17 +1,17 @@
-// Parts that a link brings into the page: on its way one is busy, and where it does not come its place
-// says so, with the link to try again.
+// Parts that a link loads into the page: busy on their way, and after a failure their place says so,
+// with the link to try again.
 import { make } from "./make.js";
 import { _ } from "./words.js";
 
 const PART = 'a[hx-get]:is([hx-target^="#body-"], [hx-target^="#shown-"], [hx-target="#changes"], #earlier, #later)';
 
 document.addEventListener("htmx:before:request", ({ target }) => {
-  if (!target.matches(PART)) return;
+  if (!target.matches?.(PART)) return;
   target.ariaBusy = "true";
   target.fault?.remove();
 });
 
-// Nothing in the corner: what failed says so itself, but for what the server has to say of it.
+// No toast: what failed says so itself, unless the server has something to say.
 function keepHere(event) {
   const { response } = event.detail.ctx ?? {};
   const isSaid = response && (response.status < 400 || response.status === 401 || response.headers.has("HX-Retarget"));

@@ -13,7 +13,7 @@ async function ticketOf(id, watching) {
     headers: { ...headers(), "x-opencode-ticket": "1" },
   });
   if (answer.ok) return (await answer.json()).ticket;
-  // It is gone, or nothing of ours any more; whatever else is the server's trouble and passes.
+  // It is gone or no longer ours; anything else is temporary.
   throw Object.assign(new Error(String(answer.status)), { final: answer.status < 500 && answer.status !== 429 });
 }
 

@@ -7,7 +7,7 @@ import { openPlain } from "./plain.js";
 const CHIP_MS = 2000;
 const BANNER_MS = 6000;
 const SILENCE_MS = 35000;
-// A line that breaks sooner was no good, and after so many of them the other way is tried.
+// After so many lines that broke sooner the other way is tried.
 const BRIEF_MS = 10000;
 const MOST_FAILURES = 3;
 const RETURN_MS = 60000;
@@ -17,7 +17,7 @@ const SEEN_MS = 15000;
 const TYPING_MS = 4000;
 const QUIET_MS = 30000;
 const STUCK_MS = 600000;
-// Lists of an older page, which the browser has fetched ahead or kept, lack what happened since.
+// Lists of a page that was prefetched or kept lack what happened since.
 const OLD_S = 15;
 const REFUSED_MS = 5000;
 const FINAL = { 4401: "signed-out", 4403: "removed", 4404: "gone" };
@@ -70,8 +70,8 @@ function say(now = state) {
   const chip = document.querySelector("[data-live]");
   state = now;
   chip.hidden = false;
-  // What the page says of work is what was known last: style sheets and clocks ask for this.
-  body.toggleAttribute("data-lost", state === "retry" || state === "off");
+  // The page shows the last known state: styles and clocks ask for this.
+  body.toggleAttribute("data-lost", !["live", "plain"].includes(state));
   if (chip.dataset.state === state) return;
   chip.dataset.state = state;
   chip.textContent = words(`chip-${state}`);
@@ -116,7 +116,7 @@ export function greeted(source, { build, role, at }) {
 function end(why) {
   isOver = true;
   clearTimeout(retryTimer);
-  say("off");
+  say(why);
   show(why, { final: true });
   announce(words(why));
   if (why !== "signed-out") document.querySelectorAll("[data-needs] button").forEach((button) => (button.disabled = true));
@@ -124,7 +124,7 @@ function end(why) {
 
 export function told({ k, role }) {
   if (k === "role") takeRole(role);
-  else end("gone");
+  else end("deleted");
 }
 
 /** The line has broken, with this reason. */
@@ -167,7 +167,7 @@ function tryReturn() {
   probe = page.open();
 }
 
-/** Browsers have six connections to a server: a page that nobody sees holds none for long. */
+/** Browsers have six connections to a server: hidden pages hold none for long. */
 function rest(now) {
   hiddenAt = document.hidden ? hiddenAt || now : 0;
   if (!hiddenAt || now - hiddenAt < RETURN_MS || body.dataset.notify || !page.source?.isPlain) return;

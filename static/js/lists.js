@@ -1,18 +1,18 @@
-// The lists of sessions. A row changes in its place at once; one that belongs elsewhere has its lists
-// read again, but not while somebody is about to choose from them: nobody clicks a moving row.
+// The lists of sessions. A row changes in place at once; one that belongs elsewhere has its lists read
+// again, but not while somebody is about to choose from them: nobody clicks a moving row.
 const WAIT_MS = 400;
-// Where there is no pointer, what was touched last seems to be under one.
+// Without a pointer, what was touched last seems to be under one.
 const pointer = matchMedia("(hover: hover)");
 // What stands below a list moves with it.
 const AIMED = ["[data-refresh]", "a", "button", "summary", "label"].map((one) => `${one}:hover`).join();
 const CHOSEN = "[data-refresh] :focus-visible:not([type=search])";
-// The ids of the lists to read again. Until then the element may be replaced.
+// Ids of the lists to read again: their elements may be replaced.
 const due = new Set();
 let timer = null;
 
 function isHeld(list) {
   const column = list.closest("[data-rail], main");
-  return !document.hidden && column !== null && Boolean((pointer.matches && column.querySelector(AIMED)) || column.querySelector(CHOSEN));
+  return !document.hidden && column && ((pointer.matches && column.querySelector(AIMED)) || column.querySelector(CHOSEN));
 }
 
 const fetchList = (target, more) => htmx.ajax("GET", target.dataset.refresh, { target, swap: "outerMorph", ...more });
@@ -22,7 +22,7 @@ function wait(...more) {
   timer ??= setTimeout(read, WAIT_MS);
 }
 
-// One after the other: htmx drops the third request that the same element has under way.
+// One after the other: htmx drops an element's third pending request.
 async function read() {
   try {
     for (const id of [...due]) {
@@ -60,7 +60,7 @@ function isInPlace(shown, group) {
   return place === group || (place === "pinned" && !["ask", "others"].includes(group)) || (group === "rest" && place && !["ask", "others", "run", "queue"].includes(place));
 }
 
-// Rows are drawn once for everybody; who looks at their own does not read their name on it.
+// Rows are drawn once for everybody; nobody reads their own name on theirs.
 const me = document.querySelector("[data-rail]")?.dataset.user;
 const ownName = new RegExp(`<span data-owner="${me}">[^<]*</span>`);
 

@@ -1,12 +1,11 @@
-// The server's frames, in order from the cursor that the page was made at. After a break of the
-// line the server goes on from there.
+// The server's frames, in order from the page's cursor; after a break they go on from there.
 import { announce, refreshBadge } from "./notify.js";
 import { closeBlocks, flushText, growText } from "./stream.js";
 import { later, noteNew, prune } from "./window.js";
 
 const ACKNOWLEDGE = 64;
 const RETRY_MS = 3000;
-const { base, liveTeam } = document.body.dataset;
+const { base, liveTeam, liveProject } = document.body.dataset;
 const main = document.querySelector("main[data-session]");
 
 const morph = (target, text, swap) => htmx.swap({ target, text, swap, sourceElement: document.body });
@@ -63,7 +62,7 @@ function take(frame, source) {
 }
 
 function query() {
-  const asked = new URLSearchParams({ team: liveTeam, lang: document.documentElement.lang });
+  const asked = new URLSearchParams({ team: liveTeam, project: liveProject, lang: document.documentElement.lang });
   if (main) asked.set("session", main.dataset.session);
   if (main) asked.set("after", page.cursor);
   return asked;

@@ -1,5 +1,5 @@
-// Suggestions while somebody writes: `@` names a file, folder, agent or past session, a first `/` a command.
-// The field stays the one that has the focus; the list is moved through with the arrow keys.
+// Suggestions: `@` names a file, folder, agent or past session, a first `/` a command.
+// The field keeps the focus; the arrow keys go through the list.
 import { fetchFragment } from "./fragment.js";
 import { toast } from "./toast.js";
 import { living, perform } from "./perform.js";
@@ -75,7 +75,7 @@ async function suggestions(field, word, more) {
 
 const elementsOf = (page, selector) => [...(page?.body.querySelectorAll(selector) ?? [])];
 
-/** Do what a command of the page is called that was typed as a whole. Returns: whether it is one. */
+/** Do the command of the page that was typed as a whole. Returns: whether it is one. */
 export async function takeTyped(field, word) {
   const found = elementsOf(await suggestions(field, word), ".mention");
   const option = found.find((one) => !one.dataset.insert && one.querySelector(".mention-label")?.textContent === word);

@@ -1,5 +1,5 @@
-// Menus are details elements: one is open at a time, and Escape or what is done elsewhere closes it.
-// Escape also leaves a form that stands in the place of what it changes.
+// Menus are details elements: one is open at a time; Escape or a click elsewhere closes it.
+// Escape also leaves a form that stands in for what it changes.
 // Selects and radios marked data-submit send their form when they change.
 const openMenus = () => [...document.querySelectorAll("[data-menu][open]")];
 

@@ -1,4 +1,5 @@
-// Words for the message to the agent that come from elsewhere on the page.
+// Words that come into the message from elsewhere on the page.
+import { place } from "./idle.js";
 
 /** Write text into the message at the cursor, as a word of its own. */
 export function writeAtCursor(text) {
@@ -12,5 +13,5 @@ export function writeAtCursor(text) {
 export function insertIntoMessage(text) {
   writeAtCursor(text);
   if (matchMedia("(max-width: 1099px)").matches) document.querySelector('.panel-head [data-panel-tab=""]').click();
-  document.querySelector("[data-prompt]").focus();
+  place();
 }

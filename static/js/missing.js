@@ -1,4 +1,4 @@
-// What has not come is asked for: all of a text, or the window of the conversation.
+// Asks for what has not come: a whole text, or the window of the conversation.
 import { fetchFragment } from "./fragment.js";
 import { later, showEnd } from "./window.js";
 
@@ -17,7 +17,7 @@ export async function ask({ id }, ready) {
   htmx.swap({ target: part, text: page.text, swap: "outerMorph", sourceElement: document.body });
 }
 
-/** Who reads what is long past stays there, unless it is the newest that is asked for. */
+/** Whoever reads what is past stays there, unless the newest is asked for. */
 export async function askAll(page, applyAll, isAsked = !later(), shows = false) {
   const response = await fetch(document.querySelector("main").dataset.window);
   if (!response.ok) return location.reload();

@@ -1,4 +1,4 @@
-// What has happened to the page itself: one banner at a time, in words that the server has written.
+// News about the page itself: one banner at a time, in words of the server.
 const texts = (name) => document.querySelector(`[data-notice="${name}"]`);
 
 function banner() {

@@ -1,11 +1,12 @@
-// Tells of sessions that need somebody, or have ended or failed, while nobody looks at the page. Of
-// which, and with a sound or not, the person's account says; whether at all, this browser.
+// Notifications of sessions that need somebody, have ended or failed, while nobody looks at the page.
+// The account says of which and with what sound; this browser, whether at all.
 import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
 const kinds = () => new Set((document.body.dataset.notify ?? "").split(" ").filter(Boolean));
 const rail = document.querySelector("[data-rail]");
 const states = new Map();
+let isFirst = true;
 const KINDS = { ask: "asks", done: "ends", fail: "fails" };
 const HERTZ = { asks: 880, ends: 660, fails: 330 };
 const CHIME_S = 0.4;
@@ -17,7 +18,7 @@ function stateOf(row) {
   return /state-(\w+)/.exec(row.querySelector(".state").className)?.[1] ?? "";
 }
 
-/** A short tone. Browsers keep silent on a page that nobody has touched yet. */
+/** A short tone. Browsers allow none on a page that nobody has touched. */
 function chime(kind) {
   audio ??= new AudioContext();
   const [tone, volume, end] = [audio.createOscillator(), audio.createGain(), audio.currentTime + CHIME_S];
@@ -42,11 +43,12 @@ function look() {
   const { role } = document.body.dataset;
   for (const row of rail.querySelectorAll("[data-session-row]")) {
     const now = stateOf(row);
-    // A member who cannot answer has asked those who can: that is news of its own to them.
+    // A member who cannot answer has asked those who can.
     const isForAdmins = "asksAdmins" in row.dataset && row.closest(`[data-answerers~="${role}"]`);
     const [before, seen] = [states.get(row.href), isForAdmins ? "ask-admins" : now];
     states.set(row.href, seen);
-    if (before === undefined || before === seen || !document.hidden) continue;
+    const isNew = before === undefined && (isFirst || now !== "ask"); // What is new and asks is news.
+    if (isNew || before === seen || !document.hidden) continue;
     if (now === "ask" ? !row.closest(`[data-answerers~="${role}"]`) : !["run", "queue"].includes(before)) continue;
     if (kinds().has(KINDS[now])) tell(row, { ask: _("Needs you"), done: _("Done"), fail: _("Failed") }[now]);
     if (kinds().has(`sound-${KINDS[now]}`)) chime(KINDS[now]);
@@ -55,10 +57,11 @@ function look() {
 
 if (rail && kinds().size) {
   look();
+  isFirst = false;
   new MutationObserver(look).observe(rail, { childList: true, subtree: true, attributeFilter: ["data-asks-admins"] });
 }
 
-/** Ask this browser for leave, or play a sound, for the buttons of the settings page. */
+/** Ask for permission or play a sound, for the settings page. */
 export async function permit(button) {
   if (button.dataset.permit) return chime(button.dataset.permit);
   if ((await Notification.requestPermission()) !== "granted") {

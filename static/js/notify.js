@@ -1,11 +1,11 @@
-// Toasts, sentences for screen readers, the count in the title, and what a failed request says.
+// Toasts, announcements, the count in the title, and failed requests.
 
 const QUIET_MS = 3000; // At most one announcement in this time, or speech never ends.
 const TOAST_MS = 8000;
 let lastSpoken = 0;
 let waiting = null;
 
-/** Say a sentence politely; of several within three seconds only the last is said. */
+/** Say a sentence politely; of several within three seconds only the last. */
 export function announce(text) {
   const region = document.querySelector("[data-announce]");
   clearTimeout(waiting);
@@ -20,7 +20,7 @@ let mark = "";
 const icon = document.querySelector("link[data-asks]");
 const plainIcon = icon?.getAttribute("href");
 
-/** Put the number of sessions that the person can answer before the page's title, and a dot on its icon. */
+/** Put the number of sessions to answer before the page's title, and a dot on its icon. */
 export function refreshBadge() {
   const { role, asks = "{}" } = document.body.dataset;
   // Where there is no list, the server has counted.
@@ -40,17 +40,17 @@ if (rail) {
   refreshBadge();
 }
 
-// Errors stay until they are dismissed or what failed succeeds; the rest leaves on its own.
+// Errors stay until dismissed or resolved; the rest leaves on its own.
 const toasts = document.getElementById("toasts");
 const expire = (node) => node.dataset?.kind !== "bad" && setTimeout(() => (node.matches?.(":focus-within") ? expire(node) : node.remove()), TOAST_MS);
 [...toasts.children].forEach(expire);
 new MutationObserver((changes) => changes.forEach((change) => change.addedNodes.forEach(expire))).observe(toasts, { childList: true });
 document.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest("[data-toast]").remove());
-// On a phone they lie over the page: the next tap takes them away.
+// On a phone they cover the page: the next tap removes them.
 document.addEventListener("pointerdown", ({ pointerType, target }) => pointerType === "touch" && !target.closest("[data-toast]") && [...toasts.children].forEach((one) => one.dataset.kind === "bad" || one.remove()));
 
-// A page that stands for an error must not be swapped into a fragment's place. A form with its
-// errors (422) and a toast (retargeted by the server) may.
+// An error page must not be swapped into a fragment's place. A form with its errors (422) and a toast
+// (retargeted by the server) may.
 document.addEventListener("htmx:before:response", (event) => {
   const { status, headers } = event.detail.ctx.response;
   if (status < 400 || status === 422 || headers.has("HX-Retarget")) return;

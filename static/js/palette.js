@@ -1,5 +1,4 @@
-// The palette: what somebody looks for or wants to do, over any page. The field keeps the focus, its
-// options are gone through by keys.
+// The palette: search and commands over any page. The field keeps the focus; keys go through its options.
 import { fetchFragment } from "./fragment.js";
 import { living, perform } from "./perform.js";
 import { load } from "./view.js";
@@ -22,10 +21,10 @@ let asked = 0;
 // Enter came before the answer to what was typed.
 let isWanted = false;
 
-// What is done when it has closed, and the focus is back where it was.
+// What is done when it has closed and the focus is back.
 let wanted = "";
 
-/** It is open, with what was looked for last. `isSent`: Enter was pressed already. */
+/** It is open, with the last query. `isSent`: Enter was pressed already. */
 export function start(isSent) {
   isWanted = isSent;
   acts = living().join();
@@ -55,7 +54,7 @@ async function ask() {
   await load(place, address());
   if (turn !== asked) return;
   wait(false);
-  // What failed says so in its place, with a button that tries again.
+  // A failure says so in its place, with a button to try again.
   const fault = place.querySelector("[role=alert]");
   if (fault) mark(null);
   else if (input.value.length > 1 && !/^[>@#]/.test(input.value)) askFiles(turn);
@@ -94,7 +93,9 @@ dialog.addEventListener("htmx:after:swap", () => {
 function take() {
   const isOld = place.querySelector("[data-query]")?.dataset.query !== input.value;
   isWanted = isOld && !place.querySelector("[role=alert]");
-  if (!isOld) chosen()?.click();
+  if (isOld) return;
+  sessionStorage.step = 0;
+  chosen()?.click();
 }
 
 function move(key) {

@@ -14,7 +14,7 @@ const overlay = matchMedia("(max-width: 1099px)");
 const isRtl = document.documentElement.dir === "rtl";
 const viewOf = (name) => workspace.querySelector(`[data-panel-view="${name}"]`);
 
-/** Whether the panel shows: one that was left open comes by itself only where it covers nothing. */
+/** Whether the panel shows: one that was left open comes back only where it covers nothing. */
 export function isOpen() {
   const { panel } = workspace.dataset;
   return panel === "open" || (panel === "kept" && !overlay.matches);
@@ -57,7 +57,7 @@ async function enterView(view, filled) {
   const tab = workspace.querySelector(".panel-head [aria-current]");
   tab.focus();
   await filled;
-  if ([tab, document.body].includes(document.activeElement) && !overlay.matches) enter(view);
+  if ([tab, document.body].includes(document.activeElement) && !matchMedia("(hover: none)").matches) enter(view);
 }
 
 function leaveView() {
@@ -126,10 +126,10 @@ addEventListener("popstate", ({ state }) => {
   workspace.toggleAttribute("data-full", new URL(location.href).searchParams.has("full"));
 });
 
-/** What a click on the link of a tab does, or without a link its key. An empty name closes. */
+/** Open a tab by its link, or without one by its key. An empty name closes. */
 export function press(name, link) {
   link?.closest("[data-menu]")?.removeAttribute("open");
-  // The link of a turn leads to its own changes, that of a file to the file.
+  // A turn's link leads to its changes, a file's to the file.
   if (/[?&](turn|file)=/.test(link?.search)) {
     viewOf(name).dataset.src = link.href;
     push(new URL(link.href), name, !isOpen());
@@ -151,7 +151,7 @@ document.addEventListener("keydown", (event) => {
   else show("", { focus: true });
 });
 
-// What was used is told by the meter; the tab follows it, but for estimates, which come by themselves.
+// The context tab follows the meter; estimates come by themselves.
 let due = null;
 new MutationObserver((changes) => {
   const isMeter = changes.some(({ target }) => (target.closest ? target : target.parentElement)?.closest('[data-meter=""]'));
@@ -165,8 +165,8 @@ new MutationObserver((changes) => {
   }, RELOAD_MS);
 }).observe(document.getElementById("session-header"), { subtree: true, childList: true, characterData: true });
 
-// Changes that were left open close when the last one is gone, and open with the next: never what its
-// person has closed, and nothing moves under somebody who reads.
+// The changes close when the last one is gone and open with the next, unless their person has closed
+// them or is reading.
 const isReading = () => !getSelection().isCollapsed || !document.querySelector("[data-jump]").hidden;
 const isInUse = () => overlay.matches || "full" in workspace.dataset || document.getElementById("panel").matches(":hover, :focus-within");
 

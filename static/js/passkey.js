@@ -1,5 +1,4 @@
-// Forms that a passkey or security key fills in: the page has the server's challenge, the form takes
-// the browser's answer to it.
+// Forms that a passkey or security key fills in, with the browser's answer to the server's challenge.
 const make = {
   create: async ({ publicKey }, form) => {
     if (form.elements.passwordless?.checked) {

@@ -8,4 +8,8 @@ export function living() {
 }
 
 /** Do it, as its keys would. */
-export const perform = (id) => deed(id).run();
+export function perform(id) {
+  // On the page that it leads to, the focus goes on.
+  sessionStorage.step = 0;
+  deed(id).run();
+}

@@ -1,5 +1,6 @@
 // The lists of models, agents and amounts of thinking: over the page, gone through by the keys.
 // What is chosen stands in a select of the form, which is all there is without scripts.
+import { place as goOn } from "./idle.js";
 import { save } from "./taste.js";
 import { load } from "./view.js";
 
@@ -124,7 +125,7 @@ function take(item) {
   save(form().dataset.save, { ...of(), [kind]: choice });
   htmx.trigger(select, "change");
   dialog.close();
-  document.querySelector("[data-prompt]").focus();
+  goOn();
 }
 
 function step(by) {
@@ -136,8 +137,9 @@ function step(by) {
 dialog.addEventListener("keydown", (event) => {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const isTaken = event.key === "Enter" && event.target === filter && !event.isComposing;
-  // What is pressed while the list is on its way is for the list.
+  // What is pressed while the list loads is for the list.
   if (by || isTaken) loaded.then(() => dialog.open && (by ? step(by) : list.querySelector("[data-first]")?.click()));
+  else if (event.key === "Escape") dialog.close();
   else {
     // Who goes on typing filters further.
     if (event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) filter.focus();

@@ -1,4 +1,4 @@
-// The same frames over plain HTTP. An answer ends after half a minute; the next one goes on there.
+// The same frames over plain HTTP. A response lasts half a minute; the next continues it.
 
 async function read(address, take, signal) {
   const response = await fetch(address, { headers: { Accept: "text/event-stream" }, signal });

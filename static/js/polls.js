@@ -1,4 +1,4 @@
-// What asks for itself every few seconds does not while nobody sees it, and at once when somebody does.
+// What polls pauses while nobody sees it, and polls at once when somebody does.
 const POLLED = "[hx-trigger^=every]";
 const pointer = matchMedia("(hover: hover)");
 // Nobody clicks a moving row.
@@ -6,7 +6,7 @@ const AIMED = "[data-row] a:hover";
 
 document.addEventListener("htmx:config:request", (event) => {
   const { target } = event;
-  if (!target.matches(POLLED)) return;
+  if (!target.matches?.(POLLED)) return;
   if (document.hidden || (pointer.matches && target.querySelector(AIMED))) event.preventDefault();
 });
 

@@ -14,7 +14,7 @@ const pane = document.querySelector("[data-preview]");
 const list = pane.querySelector("[data-preview-list]");
 const shown = pane.querySelector("[data-preview-shown]");
 let errors = [];
-// What the app was asked for and has not answered: nothing else of it is taken.
+// What the app was asked for and owes: nothing else of it is taken.
 let awaits = "";
 let opened = "";
 
@@ -49,7 +49,7 @@ async function poll() {
         mark();
       }
     } catch {
-      // The list stays as it was; the page itself says when the server is gone.
+      // The list stays; the page says when the server is gone.
     }
   }
   if (pane.isConnected) setTimeout(poll, POLL_MS);
@@ -79,8 +79,7 @@ function go(path) {
   const { origin, url } = app().dataset;
   const { pathname, search, hash } = new URL(`${origin}/${path.replace(/^\/+/, "")}`);
   shown.querySelector("#preview-path").value = pathname + search + hash;
-  errors = [];
-  showErrors();
+  setErrors([]);
   // By way of the server: the frame may have lost its cookie.
   frame().src = `${url}?${new URLSearchParams({ to: pathname + search + hash })}`;
 }
@@ -126,26 +125,20 @@ const takes = {
     setAwaited();
     write(`${lines.join("\n")}\n${fenced(text(html, 4200), "html")}`);
   },
-  unpicked() {
-    setAwaited();
-  },
+  unpicked: () => setAwaited(),
   async picture({ blob }) {
     setAwaited();
     if (!(blob instanceof Blob) || blob.type !== "image/png" || blob.size > MAX_PICTURE_BYTES) return say(_("The app could not be captured."));
     const stamp = new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-");
     (await import("./attach.js")).attach([new File([blob], `preview-${stamp}.png`, { type: "image/png" })]);
   },
-  "no-picture"() {
-    setAwaited("", _("The app could not be captured."));
-  },
-  error({ text: words }) {
-    errors = [...errors, text(words, 600)].slice(-MAX_ERRORS);
-    showErrors();
-  },
+  "no-picture": () => setAwaited("", _("The app could not be captured.")),
+  error: ({ text: words }) => setErrors([...errors, text(words, 600)].slice(-MAX_ERRORS)),
 };
 const asked = { picked: "picked", unpicked: "picked", picture: "picture", "no-picture": "picture" };
 
-function showErrors() {
+function setErrors(all) {
+  errors = all;
   const item = button("errors");
   item.hidden = !errors.length;
   item.querySelector("[data-preview-errors]").textContent = errors.length;
@@ -175,8 +168,7 @@ const acts = {
   },
   errors() {
     write(`${_("Errors of the app preview:")}\n${fenced(errors.join("\n"))}`);
-    errors = [];
-    showErrors();
+    setErrors([]);
   },
   close,
 };

@@ -1,4 +1,4 @@
-// A conversation that has grown long in the page: it is cut at the end that nobody looks at.
+// A conversation that is long in the page is cut at the end that nobody looks at.
 import { _ } from "./words.js";
 
 const log = document.querySelector("[data-log]");
@@ -11,7 +11,7 @@ export function keep(most) {
   return cut;
 }
 
-/** Cut the turns at one end, and offer them again there. What is in view stays where it is. */
+/** Cut the turns at one end, and offer them there. What is in view stays in place. */
 function cut(isAtEnd) {
   const turns = [...inner.querySelectorAll("[data-turn]")];
   const extra = isAtEnd ? turns.slice(0, -kept) : turns.slice(kept);
@@ -46,7 +46,7 @@ document.addEventListener("htmx:before:swap", (event) => {
 });
 document.addEventListener("htmx:after:swap", (event) => {
   if (event.detail.ctx.sourceElement?.id !== "later") return;
-  // What came while they were on their way had no place in the page.
+  // What came since had no place in the page.
   if (!inner.querySelector(":scope > #later")) htmx.trigger(log, "newest");
   cut(true);
 });

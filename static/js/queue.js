@@ -1,5 +1,5 @@
-// Waiting messages are put in order by the grip before each; its buttons do the same for keys and
-// fingers. Steers stay before what is queued, so a row moves only among those of its kind.
+// Queued messages are dragged by grips; buttons do the same for keys and fingers. Steers stay first,
+// so a row moves only among its kind.
 let row = null;
 
 const rowOf = ({ target }) => target.closest?.("#queue > .queue-row");

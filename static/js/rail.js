@@ -1,4 +1,5 @@
 // The list of sessions: going through it, open or closed, and how wide.
+import { arrive } from "./focus.js";
 import { drag, save } from "./taste.js";
 
 const [MIN, MAX, STEP, DEFAULT] = [200, 400, 20, 260];
@@ -30,6 +31,7 @@ export function openNeighbour(step) {
 
 /** Somebody goes from session to session: the browser fetches the next one now. */
 export function lookAhead() {
+  if (document.activeElement === document.body) arrive("[data-log]");
   neighbour(Number(sessionStorage.step))?.setAttribute("data-ahead", "");
   delete sessionStorage.step;
 }

@@ -35,8 +35,10 @@ head.addEventListener("click", () => goTo(read));
 
 function step(by) {
   const all = turns();
-  const here = all.indexOf(current());
-  const isWithin = here >= 0 && all[here].getBoundingClientRect().top < top() - EDGE_PX;
+  // At the end of the log several are in view.
+  const focused = document.activeElement.closest("[data-turn]");
+  const here = all.indexOf(focused && heightInView(focused) > 0 ? focused : current());
+  const isWithin = here >= 0 && all[here].getBoundingClientRect().top < top() - 1;
   const next = all[by < 0 && isWithin ? here : here + by];
   if (next) goTo(next);
   else if (by > 0) log.scrollTop = log.scrollHeight;
@@ -86,13 +88,13 @@ document.addEventListener("click", (event) => {
 });
 // The last turn has these when it has ended.
 const last = (selector) => [...log.querySelectorAll(`.turn-acts ${selector}`)].at(-1);
-const canRollBack = () => Boolean(last("[data-row-menu]")) && document.body.dataset.role !== "viewer";
+const canRollBack = () => last("[data-row-menu]") && document.body.dataset.role !== "viewer";
 bind({ id: "undo", when: canRollBack, run: async () => (await import("./row_menu.js")).open(last("[data-row-menu]"), "turn-roll-back") });
-bind({ id: "copy-answer", when: () => Boolean(last("[data-copy-from]")), run: () => last("[data-copy-from]").click() });
+bind({ id: "copy-answer", when: () => last("[data-copy-from]"), run: () => last("[data-copy-from]").click() });
 bind({ id: "fold", run: fold });
 bind({ id: "previous-turn", run: () => step(-1) });
 bind({ id: "next-turn", run: () => step(1) });
-// The history is longer than the page: the browser's own search would not find all. It comes with the second press.
+// The page has a part of the history: the browser's own search comes with the second press.
 bind({ id: "find", when: () => !document.activeElement?.closest("[data-find]"), run: find });
 
 showPrompt();

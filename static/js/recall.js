@@ -1,5 +1,4 @@
-// What was said before in this conversation comes back into an empty message field. Once there,
-// the arrow keys walk on for as long as nothing is changed.
+// Earlier messages come back into an empty field. The arrow keys walk on while nothing is changed.
 let place = -1;
 
 const said = () => [...document.querySelectorAll("#log .prompt-text")].map((node) => node.textContent.trim()).reverse();

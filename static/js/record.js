@@ -1,4 +1,4 @@
-// Fields of the shortcuts page take keys as they are pressed. Tab, Enter and Escape stay what they are.
+// Fields of the shortcuts page record keys, except Tab, Enter and Escape.
 import { keymap, stroke } from "./keys.js";
 import { typed } from "./labels.js";
 import { announce } from "./notify.js";

@@ -1,9 +1,9 @@
-// The changes pane: diffs come when their file is come to, and keys go from file to file.
+// The changes pane: diffs load when their file is in view, and keys go from file to file.
 import { fetchFragment } from "./fragment.js";
 import { bind } from "./keys.js";
+import { open } from "./review_comment.js";
 import { load } from "./view.js";
 
-const FILTER_MS = 250;
 const REFRESH_MS = 300;
 const view = document.querySelector('[data-panel-view="changes"]');
 const workspace = view.closest("[data-workspace]");
@@ -20,7 +20,7 @@ const seen = new IntersectionObserver((entries) => {
 
 async function draw(body) {
   seen.unobserve(body);
-  // Nothing that somebody writes just now is thrown away: it is drawn anew afterwards.
+  // Nothing that somebody writes is lost: it is drawn anew afterwards.
   const isWritten = [...body.querySelectorAll("textarea")].some((field) => field.value !== field.defaultValue);
   if (body.shown === keyOf(body) || isWritten) return;
   body.shown = keyOf(body);
@@ -58,7 +58,7 @@ new ResizeObserver(([{ contentRect }]) => {
 view.toggleAttribute("data-narrow", narrow);
 
 let due = null;
-/** Read the pane again, at the same source and place. What is open or drawn stays as it is. */
+/** Read the pane again. Its source, place and what is open stay. */
 export function refresh() {
   clearTimeout(due);
   due = setTimeout(async () => {
@@ -103,17 +103,13 @@ view.addEventListener("click", async (event) => {
   if (card) goTo(card);
 });
 
-let typed = null;
 view.addEventListener("input", ({ target }) => {
   if (target.matches("[data-picture-slider]")) target.closest(".picture-overlay").style.setProperty("--picture-split", `${target.value}%`);
-  if (!target.matches("[data-changes-filter]")) return;
-  clearTimeout(typed);
-  typed = setTimeout(() => target.form.requestSubmit(), FILTER_MS);
 });
 
 // In the full window nothing else is there that keys could be for.
 const isFull = () => "full" in workspace.dataset;
-const isHere = () => Boolean(pane()?.checkVisibility()) && (isFull() || view.contains(document.activeElement));
+const isHere = () => pane()?.checkVisibility() && (isFull() || view.contains(document.activeElement));
 const top = () => area().getBoundingClientRect().top;
 const cards = () => [...view.querySelectorAll("[data-file-card]")];
 
@@ -137,7 +133,7 @@ const isChange = (row) => row?.matches("[data-line]") && row.querySelector(".dif
 
 function stepHunk(step) {
   const head = 40;
-  const starts = [...view.querySelectorAll("[data-line]")].filter((row) => isChange(row) && !isChange(row.previousElementSibling));
+  const starts = linesIn(view).filter((row) => row.checkVisibility() && isChange(row) && !isChange(row.previousElementSibling));
   const from = document.activeElement.closest("tr, [data-file-card]");
   const middle = from?.getBoundingClientRect().top ?? top() + head;
   const beyond = (row) => (row.getBoundingClientRect().top - middle) * step > 1;
@@ -162,7 +158,8 @@ view.addEventListener("keydown", (event) => {
   const next = rows[rows.indexOf(row) + step];
   if (!next) return;
   if (!event.shiftKey) anchor = next;
-  pick(event.shiftKey ? between(anchor ?? row, next) : []);
+  else if (!row.matches("[data-picked]")) anchor = row;
+  pick(event.shiftKey ? between(anchor, next) : []);
   focusRow(next);
 });
 
@@ -193,11 +190,8 @@ function pick(rows) {
   rows.forEach((row) => (row.dataset.picked = ""));
 }
 
-async function writeAbout(rows, side) {
-  (await import("./review_comment.js")).open(rows, side, { numbersOf, pick, view });
-}
+const writeAbout = (rows, side) => open(rows, side, { numbersOf, pick, view });
 
-const sideOf = (row) => (numbersOf(row).new ? "new" : "old");
 const linesOf = (row) => linesIn(row.closest("table"));
 
 function between(one, other) {
@@ -253,18 +247,23 @@ view.addEventListener("click", ({ target }) => {
 
 function comment() {
   const row = document.activeElement;
-  if (!row.matches("[data-line]")) return currentHunk()?.querySelector("[data-hunk-comment]").click();
+  if (!row.matches("[data-line]")) {
+    // On a file's head it is about the first change.
+    currentCard()?.querySelector("[data-file-fold]").setAttribute("open", "");
+    return (currentHunk() ?? currentCard())?.querySelector("[data-hunk-comment]")?.click();
+  }
   const picked = [...view.querySelectorAll("[data-picked]")];
-  writeAbout(picked.length ? picked : [row], sideOf(row));
+  const rows = picked.length ? picked : [row];
+  writeAbout(rows, ["new", "old"].find((side) => rows.every((one) => numbersOf(one)[side])) ?? "new");
 }
 
-const onHunk = (selector, run = () => currentHunk()?.querySelector(selector)?.click()) => ({
+const onHunk = (selector) => ({
   scoped: true,
-  when: () => isHere() && mayComment() && Boolean((isFull() ? view : currentHunk())?.querySelector(selector)),
-  run,
+  when: () => isHere() && mayComment() && (isFull() ? view : currentHunk())?.querySelector(selector),
+  run: () => currentHunk()?.querySelector(selector)?.click(),
 });
 bind({ id: "stage-change", ...onHunk("[data-hunk-stage]") });
 bind({ id: "revert-change", ...onHunk("[data-hunk-revert]") });
-bind({ id: "comment", ...onHunk("[data-hunk-comment]", comment) });
+bind({ id: "comment", scoped: true, when: () => isHere() && mayComment(), run: comment });
 
 settle();

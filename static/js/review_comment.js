@@ -47,4 +47,5 @@ export function open(rows, side, { numbersOf, pick, view }) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
   form.elements.body.focus();
+  form.scrollIntoView({ block: "nearest" });
 }

@@ -1,4 +1,4 @@
-// What can be done with a session from a list, or with a turn: beside its row, and on a phone from below.
+// The menu of a session in a list, or of a turn: beside its row, on a phone from below.
 import { fetchFragment } from "./fragment.js";
 import { refreshNow } from "./lists.js";
 
@@ -31,7 +31,7 @@ function fit() {
   if (isWide.matches) dialog.style.top = `${Math.max(GAP, top - Math.max(0, bottom + GAP - innerHeight))}px`;
 }
 
-/** Show the acts that the address of the link lists. Without an answer the link itself is followed. */
+/** Show what the address of the link lists. Without an answer the link is followed. */
 export async function open(link, act = "") {
   if (dialog.open) dialog.close();
   const page = await fetchFragment(link.href);

@@ -1,5 +1,5 @@
-// Rows of a conversation: what was opened stays open for who comes back by Back or Forward, with the
-// turn that was read; the end of what a command writes is in view; blocks of code can be copied.
+// Rows of a conversation: Back and Forward restore what was open and the turn that was read; the end of
+// a command's output is in view; blocks of code can be copied.
 const NEAR_PX = 24;
 const SAVE_MS = 300;
 const ROWS = "[data-fold], [data-thinks]";
@@ -42,7 +42,7 @@ log.addEventListener("scroll", ({ target }) => {
   else if (target.matches(".bash-output")) target.isRead = target.scrollHeight - target.scrollTop - target.clientHeight > NEAR_PX;
 }, { capture: true, passive: true });
 
-/** Bring a turn to where reading begins, and go on from there with the keys. */
+/** Scroll to a turn, and go on from there with the keys. */
 export function goTo(turn) {
   turn.tabIndex = -1;
   turn.scrollIntoView();

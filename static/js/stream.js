@@ -1,6 +1,6 @@
 // Texts that grow. Offsets count characters as the server does, not UTF-16 units.
 const waiting = new Map();
-// Each paint lays the page out, so what comes soon after one waits for more, until `PAINT_MS` after it.
+// A paint lays the page out, so what follows soon waits for more, until `PAINT_MS` after it.
 const PAINT_MS = 100;
 const EAGER_MS = 85;
 let paintedAt = 0;

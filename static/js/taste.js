@@ -2,7 +2,7 @@
 
 export const headers = () => JSON.parse(document.body.getAttribute("hx-headers:inherited"));
 
-/** Send values to an address that keeps them. When they are lost, the page is as it was before. */
+/** Send values to an address that keeps them. Failures are ignored. */
 export function save(url, values) {
   fetch(url, { method: "POST", headers: { ...headers(), "HX-Request": "true" }, body: new URLSearchParams(values), keepalive: true }).catch(() => {});
 }

@@ -36,9 +36,7 @@ async function bringLibrary() {
   return { Terminal: xterm.Terminal, FitAddon: fit.FitAddon };
 }
 
-function say(text, ...nodes) {
-  state.replaceChildren(text, ...nodes);
-}
+const say = (...nodes) => state.replaceChildren(...nodes);
 
 function theme() {
   const probe = document.createElement("span");
@@ -69,7 +67,6 @@ function addScreen(tab) {
     minimumContrastRatio: 4.5,
     screenReaderMode: reads(),
     disableStdin: Boolean(owner),
-    cursorBlink: false,
   });
   const fit = new library.FitAddon();
   term.loadAddon(fit);
@@ -99,7 +96,7 @@ function handleKey(event, screen) {
 
 function attach(screen, watching) {
   const { term } = screen;
-  // What a program once asked the terminal is answered once: not when its output is read again.
+  // What a program asked the terminal is answered once: not when its output is read again.
   let answers = false;
   screen.line = connectLine(screen.id, watching, {
     text: (text, done) => term.write(text, done),
@@ -149,7 +146,7 @@ async function choose(id, { focus = false } = {}) {
   const tab = tabOf(id);
   if (!tab) return;
   current = id;
-  library ??= await (bringing ??= bringLibrary());
+  library = await (bringing ??= bringLibrary());
   const screen = open.get(id) ?? addScreen(tab);
   show();
   resize();
@@ -250,7 +247,7 @@ const acts = {
   terminalPaste: async () => open.get(current)?.term.paste((await navigator.clipboard?.readText()) ?? ""),
 };
 
-// With the focus the keyboard on the screen stays.
+// With the focus the keyboard stays.
 pane.addEventListener("mousedown", (event) => event.target.closest("[data-terminal-key]") && event.preventDefault());
 pane.addEventListener("click", (event) => {
   const item = event.target.closest("button");

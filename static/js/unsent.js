@@ -1,5 +1,5 @@
-// A message that could not reach the server waits in its field, and goes when the server is back. Its
-// number goes with it, over a reload too, so the server takes it only once.
+// A message that did not reach the server waits in its field and is sent when the server is back, with
+// the same number also after a reload, so the server takes it only once.
 import { announce } from "./notify.js";
 
 const AGAIN_MS = 5000;
@@ -22,7 +22,7 @@ function again() {
   form().requestSubmit((delivery === "queue" && form().querySelector("[data-queue]")) || form().querySelector(".button-main"));
 }
 
-/** The server was not reached: keep the message with its number, and try again. */
+/** The server was not reached: keep the message and its number, and try again. */
 export function hold(delivery) {
   const isNew = !form().hasAttribute("data-unsent");
   localStorage.setItem(key(), JSON.stringify({ number: number().value, delivery }));
@@ -40,7 +40,7 @@ export function release() {
   mark(false);
 }
 
-/** After a reload: what waited goes now, under the number it had. */
+/** After a reload: send what waited, with its number. */
 export function takeUp() {
   const held = JSON.parse(localStorage.getItem(key()));
   if (!held) return;

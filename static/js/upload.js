@@ -1,4 +1,4 @@
-// A message with files on its way: how much of it the server has, and the way back until it has all.
+// The upload of a message with files: its progress, and how to cancel it.
 import { announce } from "./notify.js";
 import { _ } from "./words.js";
 
@@ -15,7 +15,7 @@ function show({ loaded = 0, total = 0 }) {
 
 const canStop = (is) => (form().querySelector("[data-sending-stop]").hidden = !is);
 
-/** Like `fetch`, and says how far it is. Raises: TypeError without a connection; AbortError. */
+/** Like `fetch`, with progress. Raises: TypeError without a connection; AbortError. */
 export function upload(action, { method, headers, body, signal }) {
   const request = (way = new XMLHttpRequest());
   return new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
-// What the server answers, put into a place of the page. By itself: modules must not import in a ring.
+// Answers of the server, put into a place of the page. By itself: modules must not import in a ring.
 import { make } from "./make.js";
 import { _ } from "./words.js";
 
-/** Whether a view may get another content: where there is text that is not saved, its person is asked. */
+/** Whether a view may be replaced: with unsaved text in it, its person is asked. */
 export function mayReplace(view) {
   const unsaved = view.querySelector("[data-unsaved]");
   if (unsaved && !confirm(_("Discard the unsaved changes to this file?"))) return false;
@@ -10,7 +10,7 @@ export function mayReplace(view) {
   return true;
 }
 
-/** Put the answer of an address into a view of the panel. Where it fails, the view says so. */
+/** Load an address into a view of the panel. Where it fails, the view says so. */
 export async function load(view, src) {
   if (!mayReplace(view)) return delete view.dataset.src;
   const token = (view.loading = {});

@@ -1,4 +1,4 @@
-// The part of the conversation that is in the page: follow its end, jump there, keep it short.
+// The part of the conversation in the page: follow its end, jump there, keep it short.
 import { _ } from "./words.js";
 const NEAR_PX = 80;
 const MAX_TURNS = 120;
@@ -53,7 +53,7 @@ if (log) {
     target.scrollIntoView();
   } else if (later()) follow(false);
   else toEnd();
-  // The page may have grown again before this is heard: only a move upwards is somebody's own.
+  // The page may have grown since: only a move upwards is somebody's own.
   log.addEventListener("scroll", () => {
     if (isNearEnd()) following || follow(true);
     else if (log.scrollTop < top) follow(false);

@@ -34,17 +34,21 @@ export async function enter({ target, ctrlKey, metaKey }) {
   if (!text) return;
   // A command of the page is done, and not sent.
   if (/^\/[^\s/]+$/.test(text) && (await (await import("./mention.js")).takeTyped(target, text))) return;
-  // While a turn runs there are two ways to send: Mod+Enter takes the one that Enter does not.
+  // While a turn runs, Mod+Enter sends the way that Enter does not.
   const waits = (document.body.dataset.enter === "queue") !== (ctrlKey || metaKey);
   const queue = waits && form().querySelector("[data-queue]");
   form().requestSubmit(queue || form().querySelector('[name="delivery"][value="steer"]'));
 }
 
 let delivery = "";
+let sent = prompt()?.value ?? "";
 document.addEventListener("submit", ({ target, submitter }) => {
   if (!target.matches("[data-composer]")) return;
   delivery = submitter?.value ?? "";
+  sent = prompt().value;
   pause();
+  // What is typed from now on is for its page.
+  if (!target.closest("[data-session]")) place();
 });
 
 document.addEventListener("htmx:error", ({ detail: { ctx, error } }) => {
@@ -67,11 +71,16 @@ document.addEventListener("htmx:after:request", (event) => {
   }
   const field = prompt();
   release();
-  field.value = "";
+  // What was typed since is the next one.
+  if (field.value.startsWith(sent)) field.value = field.value.slice(sent.length);
   forget();
-  grow(field);
-  if (!sourceElement.closest("[data-session]")) sessionStorage.early = "";
+  if (!sourceElement.closest("[data-session]")) {
+    sessionStorage.early = field.value;
+    field.value = "";
+    import("./early.js").then(({ listen }) => listen());
+  } else if (field.value) keep();
   else if (sourceElement.contains(document.activeElement) || document.activeElement === document.body) place();
+  grow(field);
   document.querySelector("[data-jump]:not([hidden])")?.click();
   sourceElement.querySelector("[data-ulid]").value = ulid();
   announce(_("Message sent."));

@@ -64,6 +64,7 @@ window.words = {
 "Searching…": "Sucht …",
 "Select all matches": "Alle Treffer auswählen",
 "Select something in the terminal first.": "Markieren Sie zuerst etwas im Terminal.",
+"Selected. Press the key again to answer.": "Ausgewählt. Drücken Sie die Taste noch einmal, um zu antworten.",
 "Selector: {selector}": "Selektor: {selector}",
 "Shape begun": "Form begonnen",
 "Shape drawn": "Form gezeichnet",

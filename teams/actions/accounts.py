@@ -16,6 +16,7 @@ from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Conflict, Forbidden
 from opencode_web.lib.json import JsonObject
 from teams.access import ACCESS_CHANGED, operators, require_operator, user_group
+from teams.actions.break_glass import end_break_glass
 from teams.actions.browsers import end_browsers
 from teams.actions.members import announce_access
 from teams.audit import AuditAction, clean_reason, record
@@ -42,8 +43,8 @@ def deactivate_account(
         _refuse_last_operator(account)
     # Before the account is changed: afterwards none counts as signed in.
     ended = _end_sign_ins(account)
-    account.is_active = False
-    account.save(update_fields=["is_active"])
+    account.is_active, account.is_locked = False, actor is not None
+    account.save(update_fields=["is_active", "is_locked"])
     ResetLink.objects.filter(user=account).delete()
     Invite.objects.open().filter(created_by=account).update(revoked_at=timezone.now())
     data: JsonObject = {"reason": why, **ended}
@@ -56,15 +57,16 @@ def deactivate_account(
 def reactivate_account(
     user: User, *, actor: User | None, reason: str, ip: str | None = None
 ) -> User:
-    """Let a person in again. What was revoked or paused stays so. Doing it again changes nothing.
+    """Let a person in again. What was revoked or paused stays so. Doing it again changes nothing,
+    nor does it for a directory where an operator has locked the person out.
 
     Raises: Forbidden for others than operators, and for service accounts; Invalid without a reason.
     """
     data: JsonObject = {"reason": clean_reason(reason)}
     account = _lock(user, actor, own=True)
-    if not account.is_active:
-        account.is_active = True
-        account.save(update_fields=["is_active"])
+    if not account.is_active and not (account.is_locked and actor is None):
+        account.is_active, account.is_locked = True, False
+        account.save(update_fields=["is_active", "is_locked"])
         record(
             AuditAction.USER_REACTIVATED, actor=actor, team=None, target=account, data=data, ip=ip
         )
@@ -105,6 +107,9 @@ def set_operator(
         raise Conflict(_("Reactivate the account first."))
     account.is_superuser = account.is_staff = operates
     account.save(update_fields=["is_superuser", "is_staff"])
+    if not operates:
+        for row in Membership.objects.filter(user=account).exclude(expires_at=None):
+            end_break_glass(row, by=actor, ip=ip)
     action = AuditAction.USER_MADE_OPERATOR if operates else AuditAction.USER_NO_OPERATOR
     record(action, actor=actor, team=None, target=account, data=data, ip=ip)
     _announce(account)

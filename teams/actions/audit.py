@@ -14,6 +14,7 @@ from teams.audit import AuditAction, record
 from teams.audit_chain.heads import sign_head
 from teams.audit_chain.verify import Report, entries_of, verify_chain
 from teams.models import SERVER_CHAIN, AuditEntry, AuditHead, SignedHead, Team
+from teams.retention.holds import first_held_entry
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ def sign_chain(chain: str) -> Report:
 
 def prune_entries(chain: str, *, before: datetime, until: int | None = None) -> int:
     """Remove the entries of a chain that are older, and leave a checkpoint from which on the rest
-    still verifies. Those after `until` stay in any case.
+    still verifies. Those after `until` stay in any case, and those from the first on that is held.
 
     Returns: how many. Raises: BrokenChain, and removes nothing, when it is broken.
     """
@@ -59,6 +60,9 @@ def prune_entries(chain: str, *, before: datetime, until: int | None = None) -> 
     old = entries.filter(seq__lte=report.seq if until is None else min(until, report.seq))
     if first_kept is not None:
         old = old.filter(seq__lt=first_kept.seq)
+    held = first_held_entry(None if chain == SERVER_CHAIN else chain)
+    if held is not None:
+        old = old.filter(seq__lt=held)
     last = old.order_by("-seq").first()
     if last is None:
         return 0

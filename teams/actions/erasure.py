@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from datetime import timedelta
 from functools import partial
@@ -21,6 +22,7 @@ from opencode_web.lib.errors import Conflict, Forbidden
 from opencode_web.lib.json import JsonObject
 from teams.access import ACCESS_CHANGED, operators, user_group
 from teams.actions.members import end_membership
+from teams.actions.pseudonyms import address_pattern
 from teams.audit import AuditAction, record
 from teams.models import AuditEntry, Erasure, IdempotencyKey, Membership, Role, Spend, Team, User
 from teams.retention.holds import holds_on_person, refuse_held
@@ -142,9 +144,13 @@ def _callers(users: QuerySet[User]) -> list[str]:
 
 
 def forget_answers(team: Team) -> None:
-    """Remove the kept answers to requests of everybody who is in a team."""
+    """Empty the kept answers to requests of everybody who is in a team.
+
+    The keys stay: a request that is repeated must not be carried out again.
+    """
     members = User.objects.filter(memberships__team=team)
-    IdempotencyKey.objects.filter(caller__in=_callers(members)).delete()
+    rows = IdempotencyKey.objects.filter(caller__in=_callers(members)).exclude(answer="")
+    rows.update(answer="", withheld="what it said was erased")
 
 
 def erase_person_in_audit(user: User, *, email: str, pseudonym: str) -> int:
@@ -155,25 +161,39 @@ def erase_person_in_audit(user: User, *, email: str, pseudonym: str) -> int:
     count = _erase_in_batches(AuditEntry.objects.filter(actor=user).exclude(salt=""), pseudonym)
     # SQLite keeps what is no ASCII as JSON escapes it.
     words = Q(words__icontains=email) | Q(words__icontains=json.dumps(email)[1:-1])
-    words |= Q(target_type="user", target_id=str(user.pk)) & ~Q(salt="")
     named = AuditEntry.objects.alias(words=Cast("names", TextField())).filter(words)
+    count += _erase_in_batches(named, "", naming=address_pattern(email))
+    about = AuditEntry.objects.filter(target_type="user", target_id=str(user.pk))
     by_address = AuditEntry.objects.filter(actor_email__iexact=email)
-    return count + _erase_in_batches(named, "") + _erase_in_batches(by_address, pseudonym)
+    count += _erase_in_batches(about.exclude(salt=""), "")
+    return count + _erase_in_batches(by_address, pseudonym)
 
 
 def erase_targets_in_audit(team: Team, kind: str, ids: list[str]) -> int:
     """Take the words away of all entries about these rows. Returns: how many entries."""
-    rows = AuditEntry.objects.filter(team=team, target_type=kind, target_id__in=ids)
-    return _erase_in_batches(rows.exclude(salt=""), "")
+    rows = AuditEntry.objects.filter(team=team, target_type=kind).exclude(salt="")
+    if not rows.exists():
+        return 0
+    # A database takes only so many values at once, and a session may have more events.
+    parts = (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
+    return sum(_erase_in_batches(rows.filter(target_id__in=some), "") for some in parts)
 
 
-def _erase_in_batches(rows: models.QuerySet[AuditEntry], pseudonym: str) -> int:
+def _erase_in_batches(
+    rows: models.QuerySet[AuditEntry], pseudonym: str, *, naming: re.Pattern[str] | None = None
+) -> int:
+    """`naming`: of these only those in whose names it is found."""
     done = 0
     # Those that are not committed have no number yet.
     rows = rows.exclude(seq=None).order_by("pk")
-    while ids := list(rows.values_list("pk", flat=True)[:_BATCH]):
+    while found := list(rows.values_list("pk", "names")[:_BATCH]):
+        ids = [
+            pk
+            for pk, names in found
+            if naming is None or naming.search(json.dumps(names, ensure_ascii=False))
+        ]
         done += AuditEntry.objects.filter(pk__in=ids).erase(pseudonym)
-        rows = rows.filter(pk__gt=ids[-1])
+        rows = rows.filter(pk__gt=found[-1][0])
     return done
 
 

@@ -64,6 +64,11 @@ def delete_provider(operator: User, row: IdentityProvider, *, ip: str | None = N
     require_operator(operator)
     # Another provider of the same identifier later must not find them.
     SocialAccount.objects.filter(provider=row.slug).delete()
+    for team in Team.objects.select_for_update().filter(sso_provider=row.slug).order_by("pk"):
+        # Its owners could not name another one: nobody can sign in with this any more.
+        _set_team_policy(
+            team, mfa=team.requires_mfa, sso=team.requires_sso, provider="", actor=operator, ip=ip
+        )
     data: JsonObject = {"name": row.name}
     record(AuditAction.IDENTITY_DELETED, actor=operator, team=None, target=row, data=data, ip=ip)
     row.delete()
@@ -98,9 +103,10 @@ def remove_rule(operator: User, rule: IdentityRule, *, ip: str | None = None) ->
 def _record_rule(operator: User, rule: IdentityRule, change: str, ip: str | None) -> None:
     provider, text = rule.provider, f"{rule.claim}={rule.value}: {rule.role} ({rule.team.slug})"
     data: JsonObject = {"name": provider.name, "rule": text, "change": change}
-    record(
-        AuditAction.IDENTITY_UPDATED, actor=operator, team=None, target=provider, data=data, ip=ip
-    )
+    # It gives and takes roles of the team, whose admins can read of it.
+    for team in (None, rule.team):
+        action = AuditAction.IDENTITY_UPDATED
+        record(action, actor=operator, team=team, target=provider, data=data, ip=ip)
 
 
 @transaction.atomic
@@ -141,22 +147,34 @@ def set_team_creation(operator: User, *, who: TeamCreation, ip: str | None = Non
 
 
 @transaction.atomic
-def set_team_policy(access: TeamAccess, *, mfa: bool, sso: bool, ip: str | None = None) -> None:
-    """Say what sign-ins must have for people to work in the team.
+def set_team_policy(
+    access: TeamAccess, *, mfa: bool, sso: bool, provider: str = "", ip: str | None = None
+) -> None:
+    """Say what sign-ins must have for people to work in the team. `provider` is the slug of the
+    one that counts as single sign-on, or empty for any.
 
     Raises: Forbidden for others than owners; Invalid for SSO without a provider.
     """
     require_role(access, Role.OWNER)
     team = Team.objects.select_for_update().get(pk=access.team.pk)
-    _require_provider(sso and not team.requires_sso)
-    before: list[JsonValue] = [team.requires_mfa, team.requires_sso]
-    team.requires_mfa, team.requires_sso = mfa, sso
-    team.save(update_fields=["requires_mfa", "requires_sso"])
+    provider = provider if sso else ""
+    is_new = (sso, provider) != (team.requires_sso, team.sso_provider)
+    _require_provider(sso and is_new, provider)
+    _set_team_policy(team, mfa=mfa, sso=sso, provider=provider, actor=access.user, ip=ip)
+
+
+def _set_team_policy(
+    team: Team, *, mfa: bool, sso: bool, provider: str, actor: User, ip: str | None
+) -> None:
+    before: list[JsonValue] = [team.requires_mfa, team.requires_sso, team.sso_provider]
+    team.requires_mfa, team.requires_sso, team.sso_provider = mfa, sso, provider
+    team.save(update_fields=["requires_mfa", "requires_sso", "sso_provider"])
     announce_access(team.pk)
-    data: JsonObject = {"before": before, "after": [mfa, sso]}
-    record(AuditAction.POLICY_CHANGED, actor=access.user, team=team, target=team, data=data, ip=ip)
+    data: JsonObject = {"before": before, "after": [mfa, sso, provider]}
+    record(AuditAction.POLICY_CHANGED, actor=actor, team=team, target=team, data=data, ip=ip)
 
 
-def _require_provider(wanted: bool) -> None:
-    if wanted and not IdentityProvider.objects.filter(is_enabled=True).exists():
+def _require_provider(wanted: bool, slug: str = "") -> None:
+    rows = IdentityProvider.objects.filter(is_enabled=True)
+    if wanted and not (rows.filter(slug=slug) if slug else rows).exists():
         raise Invalid(_("Set up an identity provider first. Otherwise nobody could sign in."))

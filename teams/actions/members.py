@@ -3,6 +3,7 @@ from __future__ import annotations
 from functools import partial
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -170,6 +171,12 @@ def revoke_invites_above(membership: Membership) -> None:
 def announce_access(team_id: str) -> None:
     """Have open connections to the team look again at who may see what, on commit."""
     transaction.on_commit(partial(publish, access_group(team_id), {"t": ACCESS_CHANGED}))
+
+
+def change_views(team_id: str) -> None:
+    """What somebody sees of a team's work has changed: like `announce_access`."""
+    Team.objects.filter(pk=team_id).update(access_version=F("access_version") + 1)
+    announce_access(team_id)
 
 
 def end_credentials(membership: Membership) -> int:

@@ -1,8 +1,10 @@
 """Put a pseudonym in the place of a person's name and address, in every text of the database.
 
-The address is replaced wherever it stands. A name of several words, too. A name of one word can be
-a word like others, so it is replaced where it is a whole value, and in sentences of this server
-that say that the person did something: those beside a value that is the name.
+The address is replaced wherever it stands, but in rules and in addresses of repositories. So is a
+name of several words, but for one in small letters: people choose what they are called, and
+`rm -rf` would be anywhere. Any other name can be a word like others, or one that logs are made of,
+such as `text`. It is replaced where this server has said that the person did something: in the
+values of a reason, and in the sentence beside it.
 """
 
 from __future__ import annotations
@@ -24,11 +26,15 @@ from teams.models import AuditEntry, SignedHead, User
 
 # Their hashes say what they were, see `erasure.erase_person_in_audit`; and what is encoded.
 _APART = frozenset({AuditEntry, SignedHead, StoredSession, User})
+# Rules of what agents may do, and addresses of repositories: the erasure of somebody who calls
+# themselves git@github.com must not take them out of force in every team.
+_RULES = "permission"
+_KEPT_COLUMNS = frozenset({_RULES, "pattern", "git_url"})
 # Where columns and events have sentences of this server, beside the reason with its values.
 _SENTENCES = frozenset(
     {
         *("detail", "outcome_detail", "job_detail", "status_detail", "paused_reason", "problem"),
-        *("message", "error", "data"),
+        *("message", "error"),
     }
 )
 
@@ -42,38 +48,52 @@ class Person:
     pseudonym: str
     new_email: str
 
-    def replace_in(self, value: JsonValue, *, in_sentence: bool = False) -> JsonValue:
+    def replace_in(self, value: JsonValue) -> JsonValue:
         """Returns: a value without the person."""
         if isinstance(value, str):
-            return self._replace_text(value, in_sentence=in_sentence)
+            return self._replace_text(value)
         if isinstance(value, list):
-            return [self.replace_in(one, in_sentence=in_sentence) for one in value]
+            return [self.replace_in(one) for one in value]
         if isinstance(value, dict):
             is_named = self._is_named_in(value)
             return {
-                self._replace_text(key, in_sentence=False): self.replace_in(
-                    one, in_sentence=in_sentence or (is_named and key in _SENTENCES)
-                )
+                self._replace_text(key): self._replace_below(key, one, value, is_named=is_named)
                 for key, one in value.items()
             }
         return value
 
-    def _replace_text(self, text: str, *, in_sentence: bool) -> str:
-        text = _address(self.email).sub(self.new_email, text)
-        if self.name and text == self.name:
-            return self.pseudonym
-        if self.name and (in_sentence or " " in self.name):
-            return re.sub(rf"(?<!\w){re.escape(self.name)}(?!\w)", self.pseudonym, text)
-        return text
+    def _replace_below(
+        self, key: str, one: JsonValue, value: dict[str, JsonValue], *, is_named: bool
+    ) -> JsonValue:
+        if key == _RULES:
+            return one
+        if key == "values" and "reason" in value and isinstance(one, dict):
+            return {
+                name: self.pseudonym if self.name and told == self.name else self.replace_in(told)
+                for name, told in one.items()
+            }
+        if is_named and key in _SENTENCES and isinstance(one, str):
+            return self._replace_name(self._replace_text(one))
+        return self.replace_in(one)
+
+    def _replace_text(self, text: str) -> str:
+        text = address_pattern(self.email).sub(self.new_email, text)
+        is_phrase = " " in self.name and not self.name.islower()
+        return self._replace_name(text) if is_phrase else text
+
+    def _replace_name(self, text: str) -> str:
+        return re.sub(rf"(?<!\w){re.escape(self.name)}(?!\w)", self.pseudonym, text)
 
     def _is_named_in(self, value: dict[str, JsonValue]) -> bool:
         """Whether there is a reason of ours, {"reason", "values"}, that names the person."""
         found = [value, *(one for one in value.values() if isinstance(one, dict))]
         values = [one["values"] for one in found if isinstance(one.get("values"), dict)]
-        return any(self.name in one.values() for one in values if isinstance(one, dict))
+        named = any(self.name in one.values() for one in values if isinstance(one, dict))
+        return bool(self.name) and named
 
 
-def _address(email: str) -> re.Pattern[str]:
+def address_pattern(email: str) -> re.Pattern[str]:
+    """Returns: what finds an address, and none of which it is a part."""
     return re.compile(rf"(?<![\w.+-]){re.escape(email)}(?![\w-]|\.\w)", re.IGNORECASE)
 
 
@@ -96,6 +116,7 @@ def _texts(model: type[models.Model]) -> list[str]:
         if isinstance(one, kinds)
         and not isinstance(one, EncryptedTextField)
         and not one.primary_key
+        and one.attname not in _KEPT_COLUMNS
         and not one.is_relation
         and not one.choices
     ]

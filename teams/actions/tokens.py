@@ -14,9 +14,9 @@ from opencode_web.lib.bus import publish
 from opencode_web.lib.crypto import fingerprint
 from opencode_web.lib.errors import Forbidden, Invalid, NotFound
 from opencode_web.lib.json import JsonObject
-from teams.access import ACCESS_CHANGED, user_group
+from teams.access import ACCESS_CHANGED, TeamAccess, has_role, require_role, user_group
 from teams.audit import AuditAction, record
-from teams.models import ApiToken, Membership, Scope, Team, User
+from teams.models import ApiToken, Membership, Role, Scope, Team, User
 from teams.policy import require_policy
 
 SECRET_PREFIX = "ocw_"  # noqa: S105 - the visible head that secret scanners look for
@@ -90,6 +90,22 @@ def revoke_token(token: ApiToken, *, actor: User, ip: str | None = None) -> ApiT
         raise NotFound("Token", token.pk)
     end_token(token, actor=actor, ip=ip)
     return token
+
+
+@transaction.atomic
+def revoke_member_token(access: TeamAccess, token: ApiToken, *, ip: str | None = None) -> None:
+    """End a token of a member for the team.
+
+    Raises: Forbidden below admin, and when the member stands above the actor; NotFound for a token
+    of another team or of a service account.
+    """
+    require_role(access, Role.ADMIN)
+    row = Membership.objects.filter(user=token.user_id, team=access.team).first()
+    if token.team_id != access.team.pk or token.user.service_of_id is not None or row is None:
+        raise NotFound("Token", token.pk)
+    if not has_role(access.role, Role(row.role)):
+        raise Forbidden(_("Only an owner can change another owner."))
+    end_token(token, actor=access.user, ip=ip)
 
 
 def end_token(token: ApiToken, *, actor: User, ip: str | None = None) -> None:

@@ -189,6 +189,9 @@ def missing_triggers() -> list[str]:
 
 
 _TRIGGERS_SQL = {
-    "postgresql": "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'",
-    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
+    # "R" is for replicas alone, which is as good as off.
+    "postgresql": "SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A')"
+    " AND tgrelid IN ('teams_auditentry'::regclass, 'teams_signedhead'::regclass)",
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    " AND tbl_name IN ('teams_auditentry', 'teams_signedhead')",
 }

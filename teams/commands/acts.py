@@ -31,6 +31,8 @@ _SESSION = (
             words="download"),
     Command("copy-answer", Group.SESSION, gettext_lazy("Copy the last answer"), slash="copy"),
     Command("pin", Group.SESSION, gettext_lazy("Pin or unpin session")),
+    Command("private", Group.SESSION, gettext_lazy("Make private or open to the project…"),
+            slash="private", words="privacy hide lock"),
     Command("archive", Group.SESSION, gettext_lazy("Archive or unarchive session"),
             slash="archive"),
     Command("delete", Group.SESSION, gettext_lazy("Delete session…"), slash="delete",

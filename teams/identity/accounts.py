@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.account.internal.flows.login import record_authentication
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -81,6 +81,17 @@ class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth
     def _counted(self, request: HttpRequest, credentials: dict[str, Any]) -> dict[str, Any]:
         return {"address": self.get_client_ip(request), "account": credentials.get("email", "")}
 
+    def get_reauthentication_methods(self, user: User | AnonymousUser) -> list[dict[str, Any]]:
+        """Leave out the password where there is a second factor that the browser has not shown.
+
+        Else a browser from before the factor, with the password alone, could add one of its own.
+        """
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        sign_in = user.sign_in if isinstance(user, User) else None
+        others = [method for method in methods if method["id"] != "reauthenticate"]
+        has_shown = sign_in is not None and sign_in.mfa
+        return methods if has_shown or not others else others
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return has_open_invite(request)
 
@@ -88,8 +99,6 @@ class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth
         """After every step of a sign-in: see what the identity provider says about the person."""
         login = (hook.get("signal_kwargs") or {}).get("sociallogin")
         if login is not None:
-            provider = follow_rules(user, login, ip=self.get_client_ip(request))
-            if provider.counts_as_mfa:
-                record_authentication(request, user, "mfa", type="provider")
+            follow_rules(user, login, ip=self.get_client_ip(request))
         response: HttpResponse = super().post_login(request, user, **hook)
         return response

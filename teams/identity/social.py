@@ -19,9 +19,12 @@ from teams.actions.managed_members import apply_roles, higher_role
 from teams.audit import AuditAction, record
 from teams.http import client_ip, has_open_invite
 from teams.identity.openid import has_right_nonce
-from teams.identity.providers import claim_values, confirmed_emails, to_app
+from teams.identity.providers import ISSUERS, claim_values, confirmed_emails, to_app
 from teams.identity.transport import guarded_session
 from teams.models import DirectoryAccount, IdentityProvider, ManagedMembership, Role, User
+
+# Where anybody can have an account.
+_FOR_EVERYBODY = {*ISSUERS, IdentityProvider.Kind.GITHUB}
 
 
 class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth ships no types
@@ -59,9 +62,18 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
             raise _refused(
                 request, _("The sign-in with %(name)s was not started in this browser."), row
             )
-        if sociallogin.is_existing or sociallogin.state.get("process") == "connect":
+        if sociallogin.is_existing:
             return
         confirmed = confirmed_emails(sociallogin)
+        if sociallogin.state.get("process") == "connect":
+            if row.domains and row.kind in _FOR_EVERYBODY and not any(map(row.covers, confirmed)):
+                # A private account there is nothing that an organization can lock.
+                text = _(
+                    "Connect an account at %(name)s with a confirmed e-mail address of your "
+                    "organization."
+                )
+                raise _refused(request, text, row)
+            return
         own = next(filter(row.covers, confirmed), next(iter(confirmed), None))
         if own is None:
             raise _refused(request, _("%(name)s did not confirm your e-mail address."), row)
@@ -116,7 +128,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         return reverse("mfa_index")
 
 
-def follow_rules(user: User, login: SocialLogin, *, ip: str | None) -> IdentityProvider:
+def follow_rules(user: User, login: SocialLogin, *, ip: str | None) -> None:
     """Bring the memberships of a person who just signed in to what the provider says now."""
     row = _row_of(login)
     managed = ManagedMembership.objects.filter(provider=row, membership__user=user)
@@ -128,7 +140,6 @@ def follow_rules(user: User, login: SocialLogin, *, ip: str | None) -> IdentityP
         if rule.value in claim_values(login, rule.claim):
             roles[rule.team_id] = higher_role(roles[rule.team_id], Role(rule.role))
     apply_roles(user, provider=row, roles=roles, ip=ip)
-    return row
 
 
 def _row_of(login: SocialLogin) -> IdentityProvider:

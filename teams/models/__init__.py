@@ -11,6 +11,7 @@ from teams.models.erasure import Erasure
 from teams.models.export import TeamExport
 from teams.models.failed_attempt import FailedAttempt
 from teams.models.former_key import FormerKey
+from teams.models.group import TeamGroup
 from teams.models.hold import LegalHold
 from teams.models.idempotency import IdempotencyKey
 from teams.models.identity import (
@@ -75,6 +76,7 @@ __all__ = [
     "Team",
     "TeamCreation",
     "TeamExport",
+    "TeamGroup",
     "TextSize",
     "Theme",
     "UsageEntry",

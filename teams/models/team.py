@@ -54,8 +54,14 @@ class Team(models.Model):
     # server by `SignInPolicy`, which is kept here too so that no request has to ask for it.
     requires_mfa = models.BooleanField(default=False)
     requires_sso = models.BooleanField(default=False)
+    # The slug of the one provider that counts for it; empty for any of the server's.
+    sso_provider = models.CharField(max_length=40, blank=True, default="", db_default="")
     instance_requires_mfa = models.BooleanField(default=False)
     instance_requires_sso = models.BooleanField(default=False)
+    # Kinds of changes that a second person approves, a `sessions.models.ChangeKind` each.
+    needs_approval: models.JSONField[list[str], list[str]] = models.JSONField(
+        default=list, blank=True
+    )
     # Sessions that have waited since before look again.
     budgets_changed_at = models.DateTimeField(null=True)
     # What operators allow it at the same time (`teams.limits`); none for what the server allows.
@@ -65,6 +71,9 @@ class Team(models.Model):
     max_disk_mb = models.PositiveIntegerField(null=True, blank=True)
     # Until when an operator is in it by breaking the glass, so that its pages can say so.
     emergency_until = models.DateTimeField(null=True)
+    # Rises when what its people see of its work changes otherwise than by their roles. 0 while
+    # everybody sees all of it.
+    access_version = models.PositiveIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:

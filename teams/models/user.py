@@ -42,10 +42,11 @@ SOUNDS = tuple(f"sound_{kind}" for kind in NOTICES)
 
 @dataclass(frozen=True)
 class SignIn:
-    """Whether a browser was signed in with a second factor, and by an identity provider."""
+    """Whether a browser was signed in with a second factor, and by which identity providers."""
 
     mfa: bool = False
-    sso: bool = False
+    # Their slugs.
+    providers: frozenset[str] = frozenset()
 
 
 class UserManager(BaseUserManager["User"]):
@@ -73,6 +74,8 @@ class User(AbstractBaseUser, PermissionsMixin):
         default=dict, blank=True
     )
     is_active = models.BooleanField(default=True)
+    # Whether an operator has deactivated it: then no directory reactivates it.
+    is_locked = models.BooleanField(default=False, db_default=False)
     # Set for a program's account: the team that owns it. It has no password.
     service_of = models.ForeignKey(
         "teams.Team", models.CASCADE, null=True, blank=True, related_name="service_accounts"

@@ -54,8 +54,20 @@ def holds_in_team(team: Team) -> LegalHoldQuerySet:
 
 
 def holds_on_person(user: User) -> LegalHoldQuerySet:
-    """Returns: every hold that the erasure of the person would break."""
-    return LegalHold.objects.filter(scope=Scope.PERSON, user=user)
+    """Returns: every hold that the erasure of the person would break.
+
+    Those on teams that they have been in and on sessions there, too: it would take their name and
+    words about them out of what is held.
+    """
+    in_team = Q(scope__in=(Scope.TEAM, Scope.SESSION), team__in=teams_of(user))
+    return LegalHold.objects.filter(Q(scope=Scope.PERSON, user=user) | in_team)
+
+
+def teams_of(user: User) -> set[str]:
+    """Returns: the ids of the teams that a person is in, or has left traces in."""
+    traces = AuditEntry.objects.filter(actor=user).exclude(team=None).order_by()
+    found = set(traces.values_list("team_id", flat=True).distinct())
+    return found | set(user.memberships.values_list("team_id", flat=True))
 
 
 def first_held_entry(team_id: str | None) -> int | None:

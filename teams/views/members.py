@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -9,10 +10,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from opencode_web.lib.errors import Invalid, NotFound
 from teams.access import require_role
 from teams.actions.members import change_role, leave_team, remove_member, set_approver
+from teams.actions.tokens import revoke_member_token
 from teams.forms import InviteForm, RoleForm, roles_below
 from teams.http import TeamRequest, client_ip, done, show, team_view
-from teams.models import Invite, Membership, Role
+from teams.models import ApiToken, Invite, Membership, Role, Team
 from teams.people import columns, people_rows
+from teams.views.tokens import ask_to_revoke
 
 
 @require_GET
@@ -72,6 +75,20 @@ def member_remove(request: TeamRequest, *, member: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@team_view(need=Role.ADMIN)
+def member_token(request: TeamRequest, *, token: str) -> HttpResponse:
+    """Revoke a token of a member."""
+    row = _tokens(request.team).filter(pk=token).first()
+    if row is None:
+        raise NotFound("Token")
+    url = reverse("teams:members", args=[request.team.slug])
+    if request.method == "POST":
+        revoke_member_token(request.access, row, ip=client_ip(request))
+        return done(request, _("Token %(name)s revoked.") % {"name": row.name}, to=url)
+    return ask_to_revoke(request, row, back=url)
+
+
+@require_http_methods(["GET", "POST"])
 @team_view(need=None)
 def leave(request: TeamRequest) -> HttpResponse:
     if request.method == "POST":
@@ -117,8 +134,14 @@ def show_members(
         "invites": request.team.invites.open().select_related("created_by").order_by("expires_at")
         if can_manage
         else [],
+        "tokens": _tokens(request.team).order_by("user__email", "name") if can_manage else [],
     }
     return show(request, "teams/members.html", "teams/_members.html", context, status=status)
+
+
+def _tokens(team: Team) -> QuerySet[ApiToken]:
+    """Returns: those of people; those of service accounts have pages of their own."""
+    return ApiToken.objects.live().filter(team=team, user__service_of=None).select_related("user")
 
 
 def _find(request: TeamRequest, member: int) -> Membership:

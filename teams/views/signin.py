@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from allauth.account.utils import get_next_redirect_url
 from allauth.account.views import LoginView
+from celery import current_app
+from django.conf import settings
 from django.contrib import messages
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
@@ -11,10 +13,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
+from kombu.exceptions import OperationalError
 
+from opencode_web.lib.errors import NotFound, Unavailable
 from teams.actions.attempts import Kind, count_attempt
 from teams.actions.resets import ResetUnusable, find_reset, use_reset
-from teams.forms import CompanyForm, NewPasswordForm, SignInForm
+from teams.forms import CompanyForm, ForgotForm, NewPasswordForm, SignInForm
 from teams.http import attempt, client_ip, done
 from teams.identity.openid import begin
 from teams.models import IdentityProvider, User
@@ -31,6 +35,7 @@ class SignInView(LoginView):  # type: ignore[misc]  # allauth ships no types
         return {
             **super().get_context_data(**names),
             "is_new_server": not User.objects.exists(),
+            "sends_mail": bool(settings.SMTP_URL),
             "providers": providers,
             "company_form": CompanyForm() if any(row.domains for row in providers) else None,
         }
@@ -68,9 +73,30 @@ def sign_in_company(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @never_cache
+def forgot(request: HttpRequest) -> HttpResponse:
+    """Have a link mailed to reset a password. Nothing tells whether there is such an account."""
+    if not settings.SMTP_URL:
+        raise NotFound("Page")
+    form = ForgotForm(request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        status = 422 if request.method == "POST" else 200
+        return render(request, "account/forgot.html", {"form": form}, status=status)
+    email = form.cleaned_data["email"]
+    count_attempt(Kind.RESET, address=client_ip(request), account=email)
+    try:
+        # Not here, as how long it takes would tell who has an account.
+        current_app.send_task("teams.mail_reset", args=[email], ignore_result=True)
+    except OperationalError as exc:
+        raise Unavailable(_("No mail can be sent at the moment. Try again later.")) from exc
+    said = _("If there is an account with this address and a password, a link is on its way.")
+    return done(request, said, to=reverse("account_login"))
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
 @sensitive_post_parameters("password")
 def reset(request: HttpRequest, token: str) -> HttpResponse:
-    """Set a new password with an operator's link."""
+    """Set a new password with a link."""
     try:
         link = find_reset(token)
     except ResetUnusable:

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
+from django import forms
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from teams.access import may_create_team, operators, require_role, teams_of
@@ -21,7 +26,24 @@ from teams.http import (
     team_view,
     user_view,
 )
-from teams.models import Role
+from teams.models import IdentityProvider, Role, Team
+
+
+class TeamPolicyForm(PolicyForm):
+    """A team can say which identity provider counts."""
+
+    sso_provider = forms.ChoiceField(label=gettext_lazy("Single sign-on with"), required=False)
+
+    def __init__(self, data: Any = None, *, team: Team) -> None:  # as the base class
+        initial = {name: getattr(team, name) for name in self.base_fields}
+        super().__init__(data, initial=initial)
+        # The one that was chosen stays to choose, and is not lost by a form that is sent again.
+        rows = IdentityProvider.objects.filter(Q(is_enabled=True) | Q(slug=team.sso_provider))
+        choices = rows.order_by("name").values_list("slug", "name")
+        self.fields["sso_provider"].choices = [  # type: ignore[attr-defined]  # of a ChoiceField
+            ("", _("Any identity provider")),
+            *choices,
+        ]
 
 
 @require_GET
@@ -89,11 +111,16 @@ def general(request: TeamRequest) -> HttpResponse:
 @require_POST
 @team_view(need=Role.OWNER)
 def policy(request: TeamRequest) -> HttpResponse:
-    form = PolicyForm(request.POST)
+    form = TeamPolicyForm(request.POST, team=request.team)
 
     def act() -> bool:
-        mfa, sso = form.cleaned_data["requires_mfa"], form.cleaned_data["requires_sso"]
-        set_team_policy(request.access, mfa=mfa, sso=sso, ip=client_ip(request))
+        set_team_policy(
+            request.access,
+            mfa=form.cleaned_data["requires_mfa"],
+            sso=form.cleaned_data["requires_sso"],
+            provider=form.cleaned_data["sso_provider"],
+            ip=client_ip(request),
+        )
         return True
 
     if not attempt(form, act):
@@ -147,9 +174,7 @@ def _show_general(request: TeamRequest, *, status: int = 200, **forms: object) -
         "can_rename": request.access.can(Role.ADMIN),
         "can_own": request.access.can(Role.OWNER),
         "team_form": TeamForm(initial={"name": team.name, "slug": team.slug}),
-        "policy_form": PolicyForm(
-            initial={"requires_mfa": team.requires_mfa, "requires_sso": team.requires_sso}
-        ),
+        "policy_form": TeamPolicyForm(team=team),
         "transfer_form": TransferForm(access=request.access),
         "delete_form": DeleteTeamForm(),
         **forms,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -48,11 +48,15 @@ def token_revoke(request: UserRequest, *, token: str) -> HttpResponse:
     if request.method == "POST":
         revoke_token(row, actor=request.user, ip=client_ip(request))
         return done(request, _("Token %(name)s revoked.") % {"name": row.name}, to=url)
+    return ask_to_revoke(request, row, back=url)
+
+
+def ask_to_revoke(request: HttpRequest, token: ApiToken, *, back: str) -> HttpResponse:
     context = {
-        "title": _("Revoke the token %(name)s?") % {"name": row.name},
+        "title": _("Revoke the token %(name)s?") % {"name": token.name},
         "text": _("Programs that use it lose access immediately. This cannot be undone."),
         "action": _("Revoke"),
-        "back": url,
+        "back": back,
     }
     return render(request, "teams/confirm.html", context)
 

@@ -27,8 +27,14 @@ _PLAN = {"name": "Nightly", "prompt": "hi", "cron": "30 6 * * 1"}
 
 _SET = "t/<slug:team>/settings/"
 _OWN: Codes = (302, 403, 403, 403, 404, 302)
+_OWN_API: Codes = (200, 403, 403, 403, 404, 401)
+_LATE: Codes = (409, 409, 404, 404, 404, 401)
 PAGES = [
     *page_table.PAGES,
+    Row("get", _SET + "approvals", READ),
+    Row("post", _SET + "approvals", _OWN, {"merge": "on"}),
+    # It takes an admin; nothing is said to be done with it.
+    Row("post", _SET + "approvals/<str:change>", (400, 400, 404, 404, 404, 302)),
     Row("get", _SET + "retention", ADMIN_READ),
     Row("post", _SET + "retention", GOVERN),
     Row("post", _SET + "holds", (422, 403, 403, 403, 404, 302)),
@@ -92,6 +98,11 @@ API = [
     # None that holds for them.
     Row("post", "budget/requests", (400, 400, 400, 403, 404, 401), _MORE, query=_OF),
     Row("post", "budget/requests/<ask_id>", (200, 200, 404, 404, 404, 401), {}, query=_OF),
+    Row("get", "approval", API_READ, query=_OF),
+    Row("put", "approval", _OWN_API, {"kinds": ["merge"]}, query=_OF),
+    Row("get", "approval/requests", API_READ, query=_OF),
+    # Its time is over.
+    Row("post", "approval/requests/<change_id>", _LATE, {"act": "withdraw"}, query=_OF),
     Row("get", "webhook", API_ADMIN, query=_OF),
     Row("post", "webhook", API_ADMIN, _HOOK, query=_OF),
     Row("get", "webhook/<webhook_id>", API_ADMIN, query=_OF),

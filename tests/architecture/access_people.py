@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from teams.models import Role, Team, User
+from teams.models import Role, Team, TeamGroup, User
 from tests.architecture.access_table import Codes, Row
 from tests.architecture.page_table import EACH, OPERATORS
 from tests.factories import add_member, make_invite, make_user
@@ -50,6 +50,21 @@ API = [
     Row("get", "invitation", API_ADMIN, query=_OF),
     Row("post", "invitation", API_ADMIN, {"role": "viewer"}, query=_OF),
     Row("delete", "invitation/<invitation_id>", API_ADMIN, query=_OF),
+    Row("get", "group", API_ADMIN, query=_OF),
+    Row("post", "group", API_ADMIN, {"name": "Contractors"}, query=_OF),
+    Row("patch", "group/<group_id>", API_ADMIN, {"approver": True}, query=_OF),
+    Row("delete", "group/<group_id>", API_ADMIN, query=_OF),
+    Row("put", "group/<group_id>/member/<member_id>", API_ADMIN, query=_OF),
+    Row("delete", "group/<group_id>/member/<member_id>", API_ADMIN, query=_OF),
+    Row("get", "project/<project_id>/access", API_ADMIN),
+    Row("put", "project/<project_id>/access", API_ADMIN, {"restricted": True}),
+    Row(
+        "put",
+        "project/<project_id>/access/member",
+        API_ADMIN,
+        {"group": "{group_id}", "role": "viewer"},
+    ),
+    Row("put", "session/<session_id>/privacy", API_ADMIN, {"private": True}),
 ]
 
 
@@ -62,5 +77,5 @@ def make_people(owner: User, team: Team) -> dict[str, str]:
         "member_id": str(add_member(team, other, Role.MEMBER).pk),
         "invitation_id": invite.pk,
         "user_id": "0",
-        "group_id": "none",
+        "group_id": TeamGroup.objects.create(team=team, name="Reviewers").pk,
     }

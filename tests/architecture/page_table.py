@@ -216,7 +216,9 @@ PAGES = [
     *(
         Row("get", _P + form, TO_PAGE)
         for form in (
+            "access",
             "delete",
+            "members",
             "clone/again",
             "import",
             *_TRUST,
@@ -240,6 +242,8 @@ PAGES = [
     Row("get", _P + "settings", READ),
     Row("post", _P + "settings", EMPTY_GOVERN, {"config": "{}"}),
     Row("post", _P + "delete", GOVERN),
+    Row("post", _P + "access", GOVERN, {"restricted": "1"}),
+    Row("post", _P + "members", GOVERN, {"member": "{member_id}", "role": "viewer"}),
     # A form without its file.
     Row("post", _P + "import", (400, 400, 400, 403, 404, 302)),
     Row("get", _P + "clone", TO_PAGE),
@@ -292,6 +296,7 @@ PAGES = [
     Row("post", _S + "/queue/<str:prompt>/deliver", GOVERN, {"revision": "0"}),
     Row("post", _S + "/queue/<str:prompt>/remove", GOVERN),
     Row("post", _S + "/queue/<str:prompt>/move", WRITE),
+    Row("post", _S + "/queue/<str:prompt>/restore/<str:message>", (409, 409, 409, 403, 404, 302)),
     Row("post", _S + "/compact", WRITE),
     Row("post", _S + "/stop", WRITE),
     Row("post", _S + "/resume", WRITE),
@@ -325,6 +330,7 @@ PAGES = [
     Row("get", _S + "/rename", (200, 200, 200, 403, 404, 302)),
     Row("post", _S + "/rename", WRITE, {"title": "Other"}),
     Row("post", _S + "/archive", WRITE),
+    Row("post", _S + "/privacy", GOVERN, {"private": "1"}),
     Row("get", _S + "/menu", READ),
     Row("get", _S + "/sub/<str:child>", READ),
     Row("get", _S + "/find", READ),

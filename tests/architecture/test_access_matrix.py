@@ -38,6 +38,7 @@ from tests.architecture.access_billing import OF_WORK, code_for_billing
 from tests.architecture.access_table import ALIASES, CAST, ELSEWHERE, Row
 from tests.factories import add_member, make_team, make_user
 from tests.sessions.factories import make_project, make_session, prompt, session_access
+from tests.sessions.held_changes import make_change
 from tests.sessions.story import Story
 
 ClientFor = Callable[[User | None], Client]
@@ -118,8 +119,8 @@ def _make_names(alice: User, project: Project) -> dict[str, str]:
         "session_id": session.pk,
         "child": make_session(alice, project, parent=session).pk,
         "message_id": message,
-        "part": part,
-        "part_id": part,
+        "message": message,
+        **dict.fromkeys(("part", "part_id"), part),
         "turn": message,
         "prompt": waiting.pk,
         "input_id": waiting.pk,
@@ -188,9 +189,9 @@ def _make_budget(alice: User, project: Project) -> dict[str, str]:
         reason="To go on",
     )
     budget_id = str(budget.pk)
-    notice = str(_make_notice(project).pk)
-    ids = {"notice": notice, "budget": budget_id}
-    budgets = {**ids, "budget_id": budget_id, "asked": asked.pk, "ask_id": asked.pk}
+    ids = {"notice": str(_make_notice(project).pk), "budget": budget_id, "budget_id": budget_id}
+    ids["change"] = ids["change_id"] = make_change(alice, project.team).pk
+    budgets = {**ids, "asked": asked.pk, "ask_id": asked.pk}
     # None that exists: nobody of the cast is an operator.
     return {**budgets, "announcement": "1", "announcement_id": "1"}
 

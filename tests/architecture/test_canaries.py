@@ -18,6 +18,7 @@ from django.test import AsyncClient
 from opencode_web.lib import bus
 from opencode_web.lib.db import in_db
 from sessions.access import access_project
+from sessions.actions.change_requests import request_change
 from sessions.actions.compaction import request_compaction
 from sessions.actions.drafts import save_draft
 from sessions.actions.prompts import PromptDraft, admit_prompt
@@ -25,6 +26,7 @@ from sessions.actions.publish import request_commit_of
 from sessions.actions.secrets import set_secret
 from sessions.actions.shares import create_share
 from sessions.actions.team_secrets import set_team_secret
+from sessions.approvals.hold import NeedsApproval
 from sessions.events import live
 from sessions.models import Project, SavedRule, Session, Webhook
 from sessions.runner.drain import title_request
@@ -32,8 +34,9 @@ from sessions.runner.turn import provider_turn
 from sessions.shares.links import share_token
 from teams.access import access_team
 from teams.auth import authenticate_user
-from teams.models import Team, User
+from teams.models import Role, Team, User
 from tests.architecture.test_access_matrix import ROWS, _address, _make_names
+from tests.factories import add_member, make_user
 from tests.filled import OURS
 from tests.lib.known_key_samples import SAMPLES
 from tests.providers.factories import make_openai
@@ -46,6 +49,7 @@ KEYS = ["".join(parts).strip() for _, *parts in _PLANTED]
 CANARIES = {
     "team secret": "canary-of-the-team-4711",
     "project secret": "canary-of-the-project-0815",
+    "held secret": "canary-that-is-held-9182",
     "provider key": "sk-canary-of-the-provider-2342",
     **{kind: value for kind, _, value, _ in _PLANTED},
 }
@@ -63,6 +67,13 @@ def _plant(alice: User, team: Team, project: Project) -> None:
     access = access_project(authenticate_user(alice), project.pk)
     set_secret(access, name="OF_PROJECT", value=CANARIES["project secret"])
     make_openai(team, key=CANARIES["provider key"])
+    add_member(team, make_user("second@example.com"), Role.ADMIN)
+    Team.objects.filter(pk=team.pk).update(needs_approval=["secrets"])
+    later = access_project(authenticate_user(alice), project.pk)
+    with pytest.raises(NeedsApproval) as held:
+        set_secret(later, name="HELD", value=CANARIES["held secret"])
+    request_change(held.value)
+    Team.objects.filter(pk=team.pk).update(needs_approval=[])
     for permission in ("bash", "edit"):
         SavedRule.objects.create(
             project=project, permission=permission, pattern="*", created_at=project.created_at

@@ -23,7 +23,7 @@ _SET = "t/<slug:team>/settings/"
 STANDS_FOR = {
     "read": f"get (t/<slug:team>/|{_SET}(config|permissions|network)|{_S[:-1]}|{_P}(|network))",
     "work": f"(get|post) (t/<slug:team>/(choices|draft|start(/place)?)|{_SET}budgets/ask"
-    f"|{_P}(mentions|mcp/s/.+/again)|{_S}(prompt|queue/<str:prompt>/move|compact|(compare/)?stop|resume|retry|part/.+/stop))",
+    f"|{_P}(mentions|mcp/s/.+/again)|{_S}(prompt|queue/<str:prompt>/(move|restore/.+)|compact|(compare/)?stop|resume|retry|part/.+/stop))",
     "answer": f"post ({_S}((permission|question)/<str:\\w+>(/admins)?|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:\\w+>/(revoke|restore))",
     "sessions": f"(get|post) {_S}(rename|archive|delete|compare/keep)",
@@ -35,8 +35,8 @@ STANDS_FOR = {
     "terminals": f"(post (pty|api/pty|{_S}preview)|get {_S}preview/.+)",
     "projects": f"(get|post) (t/<slug:team>/p/new|{_P}(import|clone/again))",
     "schedules": f"post {_P}schedules",
-    "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*)"
-    f"|{_P}schedules/.+)",
+    "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*|privacy)"
+    f"|{_P}schedules/.+)|put session/<session_id>/privacy",
     "set_up": f"post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out)?)",
@@ -44,7 +44,9 @@ STANDS_FOR = {
     "agents": f"(get|post) {_SET}(config|(commands|agents|skills|mcp)/.+"
     "|permissions/(change|restore)|network|sharing|search.*|secrets.*)",
     "members": "(get|post) (member|invite)_.+|(patch|delete) member/.+"
-    "|(get|post|delete) invitation.*",
+    "|(get|post|delete) invitation.*"
+    f"|(get|post) groups?(_member|_delete)?|(get|post|put|patch|delete) group/?.*"
+    f"|post {_P}(access|members)|(get|put) project/<project_id>/access.*",
     "programs": f"(get|post) (services?|service_.+|{_SET}webhooks/.*)",
     "budgets": f"post {_SET}budgets(/limits.*)?",
     "usage": "get t/<slug:team>/usage.csv",
@@ -53,7 +55,7 @@ STANDS_FOR = {
     "erase": f"(get|post) {_SET}(erase|export.*)",
     "holds": f"post {_SET}holds.*",
     "team": "post general",
-    "own": "post (transfer|delete|policy)",
+    "own": f"(post (transfer|delete|policy|{_SET}approvals)|put approval)",
 }
 
 

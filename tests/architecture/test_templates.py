@@ -20,8 +20,9 @@ SCRIPTS = sorted((ROOT / "static" / "js").glob("*.js"))
 MAX_TEMPLATE_LINES = 120
 MAX_STYLE_LINES = 2_000
 # Of what a page loads at once, and of everything: `import()` brings the rest when it is needed.
+# Answers that no typed word gives by accident, and a focus that is never lost, took two thousand.
 MAX_FIRST_SCRIPT_BYTES = 20_000
-MAX_SCRIPT_BYTES = 206_000
+MAX_SCRIPT_BYTES = 208_000
 
 COMMENT = re.compile(r"\{#.*?#\}|\{% comment %\}.*?\{% endcomment %\}", re.DOTALL)
 BLOCK = re.compile(r"\{%.*?%\}", re.DOTALL)

@@ -10,7 +10,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = [pytest.mark.e2e, pytest.mark.deep, pytest.mark.timeout(420)]
+pytestmark = [
+    *(pytest.mark.e2e, pytest.mark.deep, pytest.mark.each_database),
+    pytest.mark.timeout(420),
+]
 
 
 def test_nfr_01_faults_at_every_point_lose_and_double_nothing() -> None:

@@ -113,7 +113,7 @@ def watched(context: BrowserContext, *, console: bool = False, cut: str = "") ->
     """A page whose scripts must not fail, nor complain with `console`, but for `cut`."""
     page = context.new_page()
     problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("pageerror", lambda error: problems.append(error.stack or str(error)))
     if console:
         page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
     yield page

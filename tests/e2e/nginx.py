@@ -24,9 +24,10 @@ _FOLDERS = "client_body proxy fastcgi uwsgi scgi"
 @contextmanager
 def behind_nginx(server: Installation, folder: Path, port: int) -> Iterator[Installation]:
     """Returns: the same installation, as those who come through the proxy see it."""
-    shown = re.search(r"```nginx\n(.*?)```", (ROOT / "docs" / "proxies.md").read_text(), re.DOTALL)
-    assert shown
-    site = re.sub(r"(?m)^\s*ssl_.*\n", "", shown[1])
+    site = _shown("proxies.md") + _shown("operations.md").replace(
+        "preview.example.net", "localhost"
+    )
+    site = re.sub(r"(?m)^\s*ssl_.*\n", "", site)
     site = site.replace("listen 443 ssl", f"listen 127.0.0.1:{port}")
     site = site.replace("127.0.0.1:4096", f"127.0.0.1:{server.port}")
     temp = "".join(f"{name}_temp_path {folder}/{name};\n" for name in _FOLDERS.split())
@@ -47,12 +48,14 @@ def behind_nginx(server: Installation, folder: Path, port: int) -> Iterator[Inst
 
 
 @contextmanager
-def below_agents(server: Installation, folder: Path, **env: str) -> Iterator[Installation]:
+def below_agents(
+    server: Installation, folder: Path, host: str = "127.0.0.1", **env: str
+) -> Iterator[Installation]:
     """Start an installation for a path of a host, and nginx before it."""
     port = free_port()
     server.base = "/agents"
     server.env |= {
-        "PUBLIC_URL": f"http://127.0.0.1:{port}/agents",
+        "PUBLIC_URL": f"http://{host}:{port}/agents",
         "TRUSTED_PROXY_COUNT": "1",
         **env,
     }
@@ -60,6 +63,12 @@ def below_agents(server: Installation, folder: Path, **env: str) -> Iterator[Ins
     server.bootstrap()
     with behind_nginx(server, folder, port) as proxied:
         yield proxied
+
+
+def _shown(page: str) -> str:
+    found = re.search(r"```nginx\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
+    assert found
+    return found[1]
 
 
 def _listens(server: Installation) -> bool:

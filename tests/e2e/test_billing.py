@@ -68,7 +68,7 @@ def test_fr_02_who_becomes_billing_loses_the_work_at_once_and_keeps_the_money(
         bob.get_by_role("link", name="Download as CSV").click()
     assert f"ada@team-{server.teams}.example.com" in begun.value.path().read_text()
     nav = bob.get_by_role("navigation", name="Settings").get_by_role("link")
-    assert nav.all_inner_texts() == ["Members", "Roles", "Usage", "Budgets"]
+    assert nav.all_inner_texts() == ["Members", "Roles", "Usage", "Budgets", "Approvals"]
     expect(bob.get_by_role("link", name="Inbox")).to_have_count(0)
     expect(bob.locator("#live")).to_be_hidden()
     look(bob, "billing-usage")

@@ -99,7 +99,12 @@ def test_letters_begin_a_message_and_escape_leaves_it(session: str, page: Page) 
     log.focus()
     page.keyboard.type("gr")
     expect(field).to_have_value("do find it with itx @gengr")
-    field.fill("")
+    # What is no command is asked about once.
+    field.fill("/fxi")
+    field.press("Enter")
+    expect(page.locator("#composer")).to_contain_text("There is no command /fxi.")
+    field.press("Enter")
+    expect(log).to_contain_text("/fxi")
 
 
 def test_model_and_thinking_are_chosen_by_keys_alone_and_reach_the_turn(
@@ -327,6 +332,37 @@ def test_a_key_is_painted_soon_while_text_streams(
     delays = sorted(page.evaluate("delays"))
     # Alone on a machine it is under 50 ms; this one has others to serve.
     assert delays[len(delays) // 2] < 250, delays
+
+
+def test_a_link_writes_into_the_field_and_takes_no_draft_away(
+    server: Installation, page: Page
+) -> None:
+    url, field = f"{server.url}/t/{server.team}/p/{server.project}/", page.locator("#prompt")
+    for draft, shown in (("/", "Mend it."), ("My words", "My words\n\nMend it.")):
+        page.goto(url)
+        field.fill(draft)
+        page.goto(f"{url}?prompt=Mend+it.#prompt")
+        expect(field).to_have_value(shown)
+        field.fill("")
+
+
+def test_what_is_typed_while_a_session_starts_is_for_its_page(
+    server: Installation, page: Page
+) -> None:
+    page.goto(f"{server.url}/t/{server.team}/")
+    field, held = page.locator("#prompt"), list[Route]()
+    page.route(re.compile("/start$"), lambda route: held.append(route))
+    field.fill(script([{"text": "Begun."}]))
+    page.wait_for_load_state("networkidle")
+    page.get_by_role("button", name="Start").click()
+    page.keyboard.type("and the")
+    wait_for(lambda: held or page.wait_for_timeout(50))
+    held[0].continue_()
+    expect(page.get_by_role("log")).to_contain_text("Begun.")
+    expect(field).to_have_value("and the")
+    page.keyboard.type(" rest")
+    expect(field).to_have_value("and the rest")
+    field.fill("")
 
 
 def test_what_the_chosen_model_cannot_read_is_said_before_it_is_sent(

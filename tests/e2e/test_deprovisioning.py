@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,10 @@ import httpx
 import psutil
 import pytest
 
+from tests.e2e.genuine import Genuine
 from tests.e2e.installation import PASSWORD, Installation, installation
-from tests.e2e.rest import body, new_session, script, wait_for
+from tests.e2e.rest import ask, body, new_session, script, wait_for
+from tests.e2e.tmux import screen
 
 pytestmark = [pytest.mark.e2e, pytest.mark.deep]
 LIMIT_S = 5.0
@@ -137,10 +142,12 @@ def by_scim(server: Installation, bob_id: int) -> Callable[[], None]:
         "Operations": [{"op": "replace", "path": "active", "value": False}],
     }
 
+    url = f"{server.url}/scim/v2/Users/{bob_id}"
+    # Directories look people up before they change them; the first request of all loads the models.
+    assert httpx.get(url, headers=headers, timeout=60).status_code == 200
+
     def act() -> None:
-        answer = httpx.patch(
-            f"{server.url}/scim/v2/Users/{bob_id}", json=change, headers=headers, timeout=60
-        )
+        answer = httpx.patch(url, json=change, headers=headers, timeout=60)
         assert answer.status_code == 200, answer.text
 
     return act
@@ -204,3 +211,34 @@ async def lose(
         took = {name: await task for name, task in waiting.items()}
         await asyncio.to_thread(wait_for, lambda: server.run(_OPEN) == [0, 0], seconds=PATIENCE_S)
         return {**took, "rows": since()}
+
+
+@pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
+def test_the_genuine_terminal_program_shows_and_does_nothing_more(
+    server: Installation, genuine: Genuine, tmp_path: Path
+) -> None:
+    email = f"bob-tui@team-{server.teams}.example.com"
+    names = {"team": server.team, "email": email, "operator": server.email}
+    bob_id, secret = server.run(_BOB.format(**names, password=PASSWORD))
+    theirs = replace(genuine, home=tmp_path, server=replace(server, email=email, token=secret))
+    with (
+        server.client() as ada,
+        screen(theirs.command("attach"), env=theirs.env, cwd=tmp_path) as shown,
+    ):
+        session = new_session(ada)
+        ask(ada, session, script([{"text": "Before the end."}]))
+        shown.wait("Ask anything", "Build")
+        shown.act_until(
+            lambda: shown.press("C-x", "l"), lambda text: "Sessions" in text or "Today" in text
+        )
+        shown.press("Enter")
+        shown.wait("Before the end.")
+        by_page(server, bob_id)()
+        ask(ada, session, script([{"text": "Said to those who stay."}]))
+        shown.type("Let me in")
+        shown.press("Enter")
+        shown.wait("Failed to send prompt", "no longer")
+        assert "Said to those who stay." not in shown.text
+        messages = json.dumps(ada.get(f"/session/{session}/message").json())
+        assert "Said to those who stay." in messages
+        assert "Let me in" not in messages

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
 from django.urls import resolve
 from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Error as PlaywrightError
 
 from bench.npm import Unavailable
 from tests.architecture.access_automation import PAGES
 from tests.e2e.axe import find_faults, install_axe
-from tests.e2e.browser import of_page
+from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.world import Names, make_belongings, make_world, share
 from tests.teams.test_page_access import TABLE
@@ -119,6 +121,9 @@ STOPS = [
     Stop("settings-leave", _SET + "leave"),
     Stop("settings-members", _SET + "members"),
     Stop("settings-roles", _SET + "roles"),
+    Stop("settings-groups", _SET + "groups"),
+    Stop("settings-group", _SET + "groups/{group}"),
+    Stop("settings-group-delete", _SET + "groups/{group}/delete"),
     Stop("settings-services", _SET + "services"),
     Stop("settings-service", _SET + "services/{service}"),
     Stop("settings-service-delete", _SET + "services/{service}/delete"),
@@ -127,6 +132,7 @@ STOPS = [
     Stop("settings-retention", _SET + "retention"),
     Stop("settings-export", _SET + "export"),
     Stop("settings-erase", _SET + "erase"),
+    Stop("settings-approvals", _SET + "approvals"),
     Stop("settings-budgets", _SET + "budgets"),
     Stop("settings-budgets-ask", _SET + "budgets/ask"),
     Stop("settings-models", _SET + "models/"),
@@ -273,6 +279,7 @@ NO_PAGE = {
     "t/<slug:team>/usage.csv",
     "t/<slug:team>/settings/invites/<str:invite>/revoke",
     "t/<slug:team>/settings/members/<int:member>/remove",
+    "t/<slug:team>/settings/members/tokens/<str:token>/revoke",
 }
 
 
@@ -332,6 +339,47 @@ def test_fr_01_axe_finds_nothing_on_it(
     # Both themes at both widths take CI's time, and nobody else's.
     is_frame = stop.name in FRAMES and request.config.getoption("markexpr") != "not deep"
     assert list(find_faults(page, stop.name, axe, is_frame=is_frame, pictures=pictures)) == []
+
+
+# One of each kind, and keys that change nothing for the other tests.
+KEYED = {"home", "inbox", "session-done", "panel-changes-full", "settings-models", "docs", "share"}
+SKIPPED = {"allow-once", "allow-always", "stop", "stage-change", "revert-change", "viewed"}
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [
+        pytest.param(stop, marks=[*of_page, pytest.mark.deep], id=stop.name)
+        for stop in STOPS
+        if stop.name in KEYED
+    ],
+)
+def test_no_key_fails_on_any_kind_of_page(
+    server: Installation, names: Names, signed_in: BrowserContext, stop: Stop
+) -> None:
+    url = server.url + stop.path.format(**names)
+    with watched(signed_in) as page:
+        page.goto(url)
+        bound = page.evaluate("JSON.parse(document.body.dataset.shortcuts || '{}')")
+        for keys in (keys for action, keys in bound.items() if action not in SKIPPED):
+            for key in keys.replace("Mod", "Control").split():
+                page.keyboard.press(key)
+            page.keyboard.press("Escape")
+            page.wait_for_load_state()
+            if page.url.split("?")[0] != url.split("?")[0]:
+                _go(page, url)
+        # Chromium may never close a page that is on its way to another one.
+        page.wait_for_load_state("networkidle")
+
+
+def _go(page: Page, url: str) -> None:
+    # Where a key leads may still be on its way, and cut this off.
+    for wait_ms in (0, 500, 1000):
+        with suppress(PlaywrightError):
+            page.wait_for_timeout(wait_ms)
+            page.goto(url)
+            return
+    page.goto(url)
 
 
 def _route(path: str) -> str:

@@ -116,7 +116,8 @@ def test_fr_01_who_is_signed_out_is_led_back_to_where_the_draft_is(
     other.wait_for_url(re.compile("/login"))
 
     expect(page.locator("[data-banner]")).to_contain_text("You are signed out.")
-    state_of(page, "off")
+    state_of(page, "signed-out")
+    expect(page.locator("#live")).to_have_text("Signed out")
     page.get_by_role("link", name="Sign in again").click()
     sign_in(page, server.email)
     page.wait_for_url(here)
@@ -145,6 +146,7 @@ def test_fr_01_a_session_that_somebody_archives_or_deletes_says_so_where_it_is_o
     expect(page.locator("#block")).to_be_hidden()
     client.delete(f"/session/{session}")
     expect(page.locator("[data-banner]")).to_contain_text("This session was deleted.")
+    expect(page.locator("#live")).to_have_text("Deleted")
     expect(page.get_by_role("button", name="Send")).to_be_disabled()
     expect(page.get_by_label("Message to the agent")).to_have_value("not sent")
 

@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.e2e.axe import find_faults, install_axe
 from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
-from tests.e2e.rest import new_session, wait_for
+from tests.e2e.rest import body, new_session, script, wait_for
 
 pytestmark = of_page
 TEXT = "".join(f"line {number}\n" for number in range(1, 41))
@@ -38,7 +38,9 @@ def folder(server: Installation, client: httpx.Client) -> Path:
 @pytest.fixture
 def session(server: Installation, client: httpx.Client, folder: Path, page: Page) -> str:
     session = new_session(client)
-    page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=files&file=edited/till.py")
+    # Before the scripts of the pane are there, its links lead to pages of their own.
+    url = f"{server.url}/t/{server.team}/s/{session}?panel=files&file=edited/till.py"
+    page.goto(url, wait_until="networkidle")
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
     return session
 
@@ -129,6 +131,29 @@ def test_versions_of_two_who_changed_a_file_are_merged_by_hand(
     expect(told).to_be_hidden()
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_visible()
     assert (folder / "till.py").read_text() == TEXT.replace("line 3\n", "theirs\n") + "mine\n"
+
+
+def test_who_goes_on_typing_is_told_that_the_file_was_changed_meanwhile(
+    session: str, client: httpx.Client, folder: Path, page: Page
+) -> None:
+    page.get_by_role("link", name="Edit file").click()
+    expect(page.locator(".cm-content")).to_be_focused()
+    page.keyboard.type("mine ")
+    told = page.get_by_text("Somebody has changed or deleted this file since you opened it.")
+    expect(told).to_be_hidden()
+    read = {"tool": "read", "input": {"filePath": "edited/till.py"}}
+    write = {"tool": "write", "input": {"filePath": "edited/till.py", "content": "theirs\n"}}
+    client.post(
+        f"/session/{session}/prompt_async", json=body(script([read], [write], [{"text": "Done."}]))
+    )
+    allow = page.get_by_role("button", name="Allow once")
+    expect(allow).to_be_visible()
+    # What has just come is deaf.
+    page.wait_for_timeout(700)
+    allow.click()
+    expect(told).to_be_visible()
+    expect(page.locator(".cm-content")).to_contain_text("mine line 1")
+    assert (folder / "till.py").read_text() == "theirs\n"
 
 
 @pytest.mark.usefixtures("session")

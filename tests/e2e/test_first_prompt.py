@@ -75,7 +75,16 @@ def test_from_the_first_page_to_a_fixed_bug(fresh: Installation, browser: Browse
     expect(page.get_by_text("Done", exact=True).first).to_be_visible(timeout=10_000)
     assert subprocess.run(tests, cwd=till.parent, capture_output=True).returncode == 0
 
+    # It has one story, and says so to who asks for something else.
     expect(page.locator("#prompt")).to_be_focused()
+    page.keyboard.type("Write a haiku about the moon")
+    page.keyboard.press("Enter")
+    answer = log.locator(".parts").last
+    expect(answer).to_contain_text("I play only one story", timeout=20_000)
+    expect(page.get_by_text("Done", exact=True).first).to_be_visible(timeout=20_000)
+    models = answer.get_by_role("link", name="Team settings → Models")
+    assert re.fullmatch(r"/t/[^/]+/settings/models/", models.get_attribute("href") or "")
+    expect(log.locator(".error, .tool-error")).to_have_count(0)
     live = log.inner_text()
     page.reload()
     expect(page.get_by_role("log")).to_contain_text("the tests pass")

@@ -80,6 +80,34 @@ def test_fr_01_what_waits_is_allowed_and_answered_in_the_rows_of_home(
     expect(page.locator("#inbox")).to_be_hidden()
 
 
+def test_a_key_answers_in_a_list_only_what_is_selected(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    for title in ("One", "Two"):
+        have_call(client, titled(client, title), "bash", {"command": f"echo {title}"})
+    waiting = page.locator("#inbox [data-permission]:focus")
+    for place in ("inbox", ""):
+        page.goto(f"{server.url}/t/{server.team}/{place}")
+        expect(page.locator("#live")).to_have_attribute("data-state", "live")
+        page.evaluate("document.activeElement.blur()")
+        page.wait_for_timeout(GUARD_MS)
+        page.keyboard.press("y")
+        expect(waiting).to_contain_text("echo One")
+        expect(page.locator("#toasts")).to_contain_text("Selected. Press the key again")
+        page.wait_for_timeout(GUARD_MS)
+        assert len(client.get("/permission").json()) == 2
+    count = page.locator("#inbox [data-inbox]")
+    expect(count).to_have_text("2")
+    page.keyboard.press("y")
+    wait_for(lambda: len(client.get("/permission").json()) == 1)
+    expect(count).to_have_text("1")
+    expect(waiting).to_contain_text("echo Two")
+    page.wait_for_timeout(GUARD_MS)
+    page.keyboard.press("y")
+    wait_for(lambda: client.get("/permission").json() == [])
+    wait_for(lambda: client.get("/session/status").json() == {})
+
+
 @pytest.mark.deep
 def test_fr_01_what_waits_is_answered_on_home_without_scripts(
     server: Installation, client: httpx.Client, page: Page

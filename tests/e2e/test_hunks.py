@@ -6,11 +6,13 @@ import struct
 import subprocess
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
@@ -33,6 +35,13 @@ def page(signed_in: BrowserContext) -> Iterator[Page]:
 def staged(folder: Path) -> str:
     run = ["git", "-C", str(folder), "diff", "--cached", "-U0"]
     return subprocess.run(run, check=True, capture_output=True, text=True).stdout
+
+
+def wait_until_read(page: Page) -> None:
+    """Until nothing comes any more: what has changed is read again, and not at once."""
+    with suppress(PlaywrightTimeout):
+        while True:
+            page.wait_for_event("response", timeout=700)
 
 
 def open_review(page: Page, server: Installation, client: httpx.Client) -> Locator:
@@ -99,6 +108,7 @@ def test_hunks_are_staged_reverted_and_commented_on(
     expect(card).to_contain_text("partly reverted")
     expect(card.get_by_label("Revert long.py…")).to_be_visible()
     expect(page.locator("#announce")).to_have_text("Files restored.")
+    wait_until_read(page)
     page.keyboard.press("]")
     page.keyboard.press("Shift+r")
     expect(card).to_have_count(0)

@@ -119,7 +119,11 @@ def test_what_did_not_come_is_asked_for_again_in_its_place(
 
     page.route("**/turns?before=*", fail, times=1)
     log = page.get_by_role("log")
-    log.evaluate("(one) => (one.scrollTop = 0)")
+    # Again and again: while it follows its end, what just came scrolls it back there.
+    page.wait_for_function(
+        "(one) => { one.scrollTop = 0; return one.querySelector('[role=alert]'); }",
+        arg=log.element_handle(),
+    )
     expect(log.get_by_role("alert")).to_contain_text(said)
     log.get_by_role("link", name="Try again").click()
     expect(page.locator(".prompt-text", has_text="prompt 0")).to_be_attached()

@@ -53,6 +53,7 @@ def test_who_goes_through_the_sessions_by_keys_has_the_next_one_fetched_ahead(
     page.keyboard.press("j")
     page.wait_for_url(f"**/{third}")
     assert was_fetched_ahead(page)
+    expect(page.get_by_role("log")).to_be_focused()
 
 
 def test_a_page_that_was_fetched_long_ago_reads_its_lists_again(
@@ -110,4 +111,11 @@ def test_keys_that_are_typed_after_n_are_for_the_message_field_of_the_next_page(
     # It is a draft like any other.
     page.reload()
     expect(prompt).to_have_value("jx fix this")
+    prompt.fill("")
+
+    # The inbox has no message field of its own.
+    go_to(page, server, "inbox")
+    page.keyboard.press("n")
+    page.keyboard.type("jog on")
+    expect(prompt).to_have_value("jog on")
     prompt.fill("")

@@ -110,6 +110,45 @@ def test_back_shows_what_was_open_before_and_leaves_the_session_in_the_end(
     page.wait_for_url(re.compile(r"/t/[^/]+/$"))
 
 
+def test_files_and_menus_are_gone_through_by_keys(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    other, session = new_session(client), new_session(client)
+    client.patch(f"/session/{other}", json={"title": "Another one"})
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=none")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    address, field = page.url, page.get_by_label("Filter files by path")
+    page.keyboard.press("f")
+    expect(field).to_be_focused()
+    page.keyboard.type("till.py")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("[data-files-rows] [data-file]:focus")).to_have_text("till.py")
+    field.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel-files .file-path")).to_have_text("till.py")
+    page.keyboard.press("Escape")
+    expect(page.locator("#panel")).to_be_hidden()
+    assert page.url.split("?")[0] == address.split("?")[0]
+
+    menu = page.get_by_label("More about this session")
+    menu.focus()
+    page.keyboard.press("Enter")
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+        expect(page.locator(".menu-list :focus")).to_be_visible()
+    page.keyboard.press("ArrowUp")
+    expect(menu).to_be_focused()
+    page.keyboard.press("Escape")
+
+    page.keyboard.press("Control+k")
+    page.keyboard.type("#Another")
+    expect(page.locator("[data-palette] [role=option]")).to_have_count(1)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/{other}")
+    expect(page.get_by_role("log")).to_be_focused()
+
+
 def test_a_terminal_outlives_reloads_and_lost_connections_until_it_is_ended(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:
@@ -204,10 +243,12 @@ def test_the_palette_finds_what_was_said_and_goes_there(
     # What the page can do is there beside what the team has, and files open in the side panel.
     # Keys that come before the palette has all its code are for it, too.
     held: list[Route] = []
-    page.reload()
     page.route(re.compile(r"/palette[^/]*\.js"), lambda route: held.append(route))
-    with page.expect_request(re.compile(r"/palette[^/]*\.js")):
-        page.keyboard.press("Control+k")
+    page.reload()
+    page.keyboard.press("Control+k")
+    # It may have been fetched ahead while the page had nothing to do.
+    while not held:
+        page.wait_for_timeout(20)
     page.keyboard.type(">context")
     page.keyboard.press("Enter")
     held.pop().continue_()

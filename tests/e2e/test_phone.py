@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.browser import of_page, phone
 from tests.e2e.installation import Installation
-from tests.e2e.rest import ask, new_session, script, wait_for
+from tests.e2e.rest import ask, body, new_session, script, wait_for
 
 pytestmark = of_page
 OFFER = """() => {
@@ -42,6 +42,12 @@ def test_a_first_tap_sends_and_what_a_rollback_gives_back_goes_with_it(
         expect(field).to_have_value("")
         expect(bar).to_be_visible()
 
+        # The keyboard comes for nothing but the field.
+        page.get_by_role("button", name="Agent").tap()
+        page.get_by_role("dialog").get_by_role("button", name="Plan").tap()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(field).not_to_be_focused()
+
         page.get_by_role("button", name="More about this turn").last.tap()
         page.get_by_text("Roll back to before this turn").tap()
         page.get_by_role("dialog").get_by_role("button", name="Roll back").tap()
@@ -51,6 +57,96 @@ def test_a_first_tap_sends_and_what_a_rollback_gives_back_goes_with_it(
         page.get_by_role("button", name="Restore").tap()
         expect(answer).to_contain_text("Said.")
         expect(field).to_have_value("")
+
+
+def test_while_it_runs_an_empty_field_has_stop_and_nothing_else(
+    server: Installation, client: httpx.Client, signed_in: BrowserContext
+) -> None:
+    session = new_session(client)
+    with phone(signed_in) as page:
+        page.goto(f"{server.url}/t/{server.team}/s/{session}")
+        expect(page.locator("#live")).to_have_attribute("data-state", "live")
+        asks = {"tool": "bash", "input": {"command": "echo " + "x" * 900}}
+        slow = script([asks], [{"text": "Long."}, {"delay_ms": 60_000}])
+        client.post(f"/session/{session}/prompt_async", json=body(slow))
+        card = page.locator("[data-permission]")
+        stop = page.get_by_role("button", name="Stop")
+        expect(card.get_by_role("button", name="Stop")).to_be_visible()
+        expect(stop).to_have_count(1)
+        command = card.get_by_role("group", name="Command")
+        before = command.bounding_box()
+        card.get_by_text("Show whole command (1 line, 905 characters)").tap()
+        after = command.bounding_box()
+        assert before
+        assert after
+        assert after["height"] > before["height"] + 100
+        assert command.evaluate("(one) => one.scrollHeight === one.clientHeight")
+
+        # What has just come is deaf.
+        page.wait_for_timeout(700)
+        card.get_by_role("button", name="Allow once").tap()
+        expect(card).to_have_count(0)
+        expect(page.locator("#prompt")).not_to_be_focused()
+        expect(stop).to_have_count(1)
+        expect(page.get_by_role("button", name="Steer")).to_be_hidden()
+        page.locator("#prompt").fill("Do less")
+        expect(page.get_by_role("button", name="Steer")).to_be_visible()
+        stop.tap()
+        expect(page.locator(".status")).to_have_text("Stopped by ada")
+
+
+def test_what_a_session_says_is_whole_and_what_a_finger_aims_at_is_large(
+    server: Installation, client: httpx.Client, signed_in: BrowserContext
+) -> None:
+    session = new_session(client)
+    fails = [{"tool": "read", "input": {"filePath": "missing.txt"}}]
+    code = "```python\nfirst = 1\nsecond = 2\n```"
+    ask(client, session, script(fails, [{"text": code}]))
+    with phone(signed_in) as page:
+        page.goto(f"{server.url}/t/{server.team}/s/{session}")
+        expect(page.locator("#live")).to_have_attribute("data-state", "live")
+        status = page.locator(".header .status")
+        expect(status).to_have_text("Done, 1 tool call failed")
+        for part in (status, status.locator("> span").last):
+            assert part.evaluate("(one) => one.scrollWidth <= one.clientWidth || !one.clientWidth")
+        model = page.locator(".composer-model [data-pick-label]").bounding_box()
+        assert model
+        assert model["width"] > 80
+
+        copy = page.locator(".prose pre > .copy-block")
+        place = copy.bounding_box()
+        line = page.locator(".prose pre > code").bounding_box()
+        assert place
+        assert line
+        assert min(place["width"], place["height"]) >= 24
+        assert place["y"] + place["height"] <= line["y"] + 1
+        pencil = page.get_by_role("link", name="Change the title").bounding_box()
+        assert pencil
+        assert min(pencil["width"], pencil["height"]) >= 32
+        send = page.get_by_role("button", name="Send").bounding_box()
+        assert send
+        assert min(send["width"], send["height"]) >= 40
+
+        page.goto(f"{server.url}/t/{server.team}/")
+        more = page.get_by_role("checkbox", name="More options").bounding_box()
+        assert more
+        assert min(more["width"], more["height"]) >= 36
+
+
+def test_an_edit_that_is_asked_for_fits_the_screen(
+    server: Installation, client: httpx.Client, signed_in: BrowserContext
+) -> None:
+    session = new_session(client)
+    write = {"filePath": "fit.py", "content": "".join(f"line_{n} = {n}\n" for n in range(40))}
+    client.post(
+        f"/session/{session}/prompt_async", json=body(script([{"tool": "write", "input": write}]))
+    )
+    with phone(signed_in) as page:
+        page.goto(f"{server.url}/t/{server.team}/s/{session}")
+        card = page.locator("[data-permission]")
+        expect(card).to_be_in_viewport(ratio=1)
+        expect(card.get_by_role("button", name="Reject")).to_be_in_viewport(ratio=1)
+        expect(page.locator("#prompt")).to_be_visible()
 
 
 def test_settings_are_a_list_links_are_shared_and_the_app_is_installed(
@@ -64,6 +160,10 @@ def test_settings_are_a_list_links_are_shared_and_the_app_is_installed(
         expect(page.get_by_text("Member link for vera@example.com")).to_be_visible()
         page.get_by_role("button", name="Share…").tap()
         wait_for(lambda: "/invite/" in (page.evaluate("window.shared") or ""))
+        copy = page.locator(".secret [data-copy-from]:not([data-share])")
+        page.context.grant_permissions(["clipboard-write"])
+        copy.tap()
+        expect(copy).to_have_attribute("data-copied", "Copied.")
 
         budgets = page.get_by_role("link", name="Budgets")
         expect(budgets).to_be_hidden()

@@ -260,6 +260,67 @@ def test_taps_on_lines_choose_what_a_comment_is_about(
         card.locator("[data-line]", has_text="value_7 = 7").locator(".diff-code").tap()
         expect(card.locator("[data-comment-lines]")).to_have_text("Lines 6 to 8")
 
+        # With a keyboard on the screen there is room for the form, and for nothing beside it.
+        page.set_viewport_size({"width": 390, "height": 500})
+        add = card.get_by_role("button", name="Add comment")
+        expect(add).to_be_in_viewport(ratio=1)
+        expect(page.locator("#pane-switch")).to_be_hidden()
+        expect(page.get_by_text("Commit…")).to_be_hidden()
+        page.set_viewport_size(PHONE)
+        card.get_by_role("button", name="Cancel").tap()
+        expect(page.get_by_text("Commit…")).to_be_in_viewport()
+        files = page.get_by_role("navigation", name="Files", exact=True)
+        expect(files.get_by_role("link")).to_have_count(0)
+        files.get_by_text("File list").tap()
+        expect(files.get_by_role("link")).to_have_count(2)
+        head = page.locator("#changes-head").bounding_box()
+        assert head
+        assert head["height"] < 60
+
+
+def test_a_review_on_a_phone_on_its_side_is_mostly_lines(
+    server: Installation, client: httpx.Client, folder: Path, signed_in: BrowserContext
+) -> None:
+    change_long_file(folder)
+    session = new_session(client)
+    with phone(signed_in) as page:
+        page.set_viewport_size({"width": 844, "height": 390})
+        page.goto(
+            f"{server.url}/t/{server.team}/s/{session}?panel=changes&source=uncommitted&full=1"
+        )
+        expect(page.locator("[data-file-card]", has_text="value_5 = 5 + 1")).to_be_visible()
+        diffs = page.get_by_role("region", name="Diffs").bounding_box()
+        assert diffs
+        assert 390 - diffs["y"] >= 0.6 * 390
+        # There is a way back without the bars that are not there.
+        expect(page.get_by_role("button", name="Back to the side panel")).to_be_in_viewport(ratio=1)
+
+
+def test_the_toolbar_of_a_review_fits_a_small_phone(
+    server: Installation, client: httpx.Client, folder: Path, signed_in: BrowserContext
+) -> None:
+    change_long_file(folder)
+    session = new_session(client)
+    with phone(signed_in) as page:
+        page.set_viewport_size({"width": 320, "height": 700})
+        page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=changes&source=uncommitted")
+        expect(page.locator("#live")).to_have_attribute("data-state", "live")
+        expect(page.get_by_label("Changes to show")).to_be_in_viewport(ratio=1)
+        wrap = page.get_by_role("button", name="Wrap")
+        expect(wrap).to_be_hidden()
+        page.get_by_role("checkbox", name="View options").tap()
+        for name in ("Wrap", "Whitespace", "Expand or collapse all files"):
+            expect(page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+        wrap.tap()
+        expect(wrap).to_have_attribute("aria-pressed", "false")
+        page.get_by_label("Filter changed files").fill("added")
+        expect(page.locator("[data-file-card]")).to_have_count(1)
+        wrap.tap()
+        expect(wrap).to_have_attribute("aria-pressed", "true")
+        viewed = page.get_by_role("checkbox", name="Viewed").bounding_box()
+        assert viewed
+        assert min(viewed["width"], viewed["height"]) >= 24
+
 
 def test_comments_and_viewed_marks_are_kept_and_sent_as_one_message(
     server: Installation, client: httpx.Client, folder: Path, page: Page
@@ -293,7 +354,11 @@ def test_comments_and_viewed_marks_are_kept_and_sent_as_one_message(
     page.keyboard.press("n")
     page.keyboard.press("n")
     page.keyboard.press("]")
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("Shift+ArrowDown")
+    expect(card.locator("[data-picked]")).to_have_count(3)
     page.keyboard.press("c")
+    expect(card.locator("[data-comment-lines]")).to_have_text("Lines 6 to 7")
     expect(field).to_be_focused()
     page.keyboard.type("And this")
     page.keyboard.press("Control+Enter")
@@ -303,9 +368,18 @@ def test_comments_and_viewed_marks_are_kept_and_sent_as_one_message(
 
     added = pane.locator("[data-file-card]", has_text="added.md")
     added.locator("summary").first.focus()
+    # On the head of a file it is about its first change, and words are for the comment at once.
+    page.keyboard.type("cnew")
+    expect(added.get_by_placeholder("What should the agent know about it?")).to_have_value("new")
+    added.get_by_role("button", name="Cancel").click()
+    added.locator("summary").first.focus()
     page.keyboard.press("v")
     expect(pane).to_contain_text("1 of 2 viewed")
     expect(added.locator(".file-body")).to_be_hidden()
+    # A folded file is no end of the way.
+    for key, text in (("]", "value_5 = 5"), ("[", "added.md"), ("]", "value_5 = 5")):
+        page.keyboard.press(key)
+        expect(page.locator(":is([data-line], summary):focus")).to_contain_text(text)
     page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.set_viewport_size(DESK)

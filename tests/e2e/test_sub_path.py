@@ -20,6 +20,7 @@ from tests.e2e.browser import chromium, in_chromium, sign_in, watched
 from tests.e2e.genuine import Genuine
 from tests.e2e.installation import Installation, installation
 from tests.e2e.nginx import below_agents, needs_nginx
+from tests.e2e.previewed import APP
 from tests.e2e.rest import ask, body, new_session, script, text_of
 from tests.e2e.test_genuine_sdk import STORY
 from tests.e2e.test_panel import shown
@@ -28,6 +29,7 @@ pytestmark = [*in_chromium, needs_nginx, pytest.mark.deep, pytest.mark.timeout(3
 
 _ADDRESS = re.compile(r'\s(?:href|src|action|hx-(?:get|post|put|delete)|data-[\w-]+)="(/[^"]*)"')
 _PAGES = 120
+_PORT = 5174
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +90,22 @@ def test_a_first_turn_a_terminal_the_palette_and_the_offline_page(
             context.set_offline(False)
             assert outside == []
             assert {one["path"] for one in context.cookies()} == {"/agents"}
+
+
+def test_an_app_that_runs_in_a_terminal_is_previewed(site: Installation) -> None:
+    with site.client() as client:
+        session = new_session(client)
+        command = {"command": "python3", "args": ["-c", APP, str(_PORT)]}
+        assert client.post("/pty", json=command).status_code == 200
+    with chromium(whole=True) as browser, browser.new_context() as context:
+        page = context.new_page()
+        page.goto(site.url)
+        sign_in(page, site.email)
+        page.goto(f"{site.url}/t/{site.team}/s/{session}?panel=preview")
+        page.locator("[data-preview]").get_by_role("button", name=f"Port {_PORT}").click()
+        app = page.frame_locator("[data-preview] iframe")
+        expect(app.get_by_role("heading")).to_have_text("Hello nobody")
+        expect(app.locator("#socket")).to_have_text("echoed 200000 by echo.v1")
 
 
 def test_no_page_names_an_address_outside(site: Installation) -> None:

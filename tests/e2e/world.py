@@ -157,6 +157,9 @@ def make_belongings(server: Installation, client: httpx.Client, browser: Browser
         "service": _submit(
             browser, settings, "services", {"name": "Robot", "role": "member"}, r"/services/(\d+)\""
         ),
+        "group": _submit(
+            browser, settings, "groups", {"name": "Reviewers"}, r"/groups/(tgr_\w+)/members"
+        ),
         "invite": _submit(browser, settings, "invites", guest, r"/invite/([^\"<\s]+)"),
         "provider": "demo",
     }

@@ -36,6 +36,17 @@ def test_ago_of_nothing_is_empty() -> None:
     assert ui.ago(None) == ""
 
 
+def test_a_time_is_in_utc_until_a_script_shows_it_in_the_zone_of_the_reader() -> None:
+    moment = datetime(2026, 11, 3, 17, 5, tzinfo=UTC)
+    with translation.override("en"):
+        assert ui.local(moment) == (
+            '<time datetime="2026-11-03T17:05:00+00:00" data-local-time="medium">'
+            "3 Nov 2026, 17:05 UTC</time>"
+        )
+    assert ui.local(moment, "H:i").endswith('data-local-time="">17:05 UTC</time>')
+    assert ui.local(None) == ""
+
+
 def test_duration(subtests: pytest.Subtests) -> None:
     cases = [
         (None, ""),

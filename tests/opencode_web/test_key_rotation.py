@@ -24,7 +24,7 @@ from teams.actions.invites import create_invite, find_invite
 from teams.actions.tokens import create_token
 from teams.audit import AuditAction, record
 from teams.audit_chain.verify import verify_chain
-from teams.models import FormerKey, Role, Scope, SignedHead, Team, User
+from teams.models import AuditEntry, FormerKey, Role, Scope, SignedHead, Team, User
 from tests.architecture.sources import ROOMS, modules, name_of, tree_of
 from tests.filled import fill
 from tests.sessions.factories import make_project, make_session, session_access
@@ -44,6 +44,7 @@ STORED = {
     "providers/actions/sign_ins.py": "providers.SignInAttempt.state",
     "providers/credentials.py": "providers.Credential.secret",
     "providers/grants.py": "providers.Credential.secret",
+    "sessions/actions/change_requests.py": "agent_sessions.ChangeRequest.arguments",
     "sessions/actions/mcp_sign_ins.py": "agent_sessions.McpSignIn.sealed",
     "sessions/actions/publishing.py": "agent_sessions.ProjectForge.token",
     "sessions/actions/search.py": "agent_sessions.TeamSearch.secret",
@@ -83,6 +84,9 @@ def test_every_encrypted_field_of_every_model_is_rotated(keys: Settings) -> None
     renew(keys, NEW, OLD)
     assert f"Done: {len(encrypted_fields())} rotated." in rotate()
     assert "Done: 0 rotated." in rotate()
+    entry = AuditEntry.objects.filter(action="keys.rotated").earliest("seq")
+    assert (entry.team, entry.actor_kind, entry.data["unreadable"]) == (None, "server", 0)
+    assert entry.data["rotated"] == len(encrypted_fields())
     renew(keys, NEW)
     for model, name in encrypted_fields():
         for stored in model._default_manager.values_list(name, flat=True):

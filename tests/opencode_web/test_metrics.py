@@ -86,7 +86,7 @@ def test_the_number_of_queries_does_not_depend_on_the_rows(
     for _ in range(5):
         prompt(operator, make_session(operator, project), "hello")
     client.force_login(operator)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         client.get("/metrics")
 
 

@@ -101,6 +101,7 @@ def test_every_migration_has_a_way_back() -> None:
 
 
 @pytest.mark.deep
+@pytest.mark.each_database
 @pytest.mark.timeout(1200)
 def test_what_the_logs_say_survives_going_back_and_forth(
     own_database: None, tmp_path: Path
@@ -118,6 +119,7 @@ def test_what_the_logs_say_survives_going_back_and_forth(
 
 
 @pytest.mark.deep
+@pytest.mark.each_database
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("own_database", ["empty"], indirect=True)
 @pytest.mark.parametrize("version", RELEASED)

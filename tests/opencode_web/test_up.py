@@ -28,7 +28,8 @@ OWNER = {
     "team_name": "Acme",
 }
 
-pytestmark = pytest.mark.e2e
+# The embedded default, whatever database the other tests have.
+pytestmark = [pytest.mark.e2e, pytest.mark.any_database]
 
 
 IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)

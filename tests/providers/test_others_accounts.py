@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -10,13 +11,19 @@ import pytest
 from opencode_web.lib.errors import Invalid, NotFound
 from providers import actions
 from providers.account_model import AccountModel, with_options
+from providers.funding import UnpricedModel, require_price
 from providers.kinds import ProviderKind
 from providers.llm.connection import build
 from providers.llm.messages import ModelRef
 from providers.llm.route import route_of
 from providers.models import ProviderConfig
 from providers.resolve import resolve_model
-from teams.models import OwnAccounts, Team, User
+from teams.access import access_team
+from teams.actions.budget_limits import put_instance_limit
+from teams.actions.budgets import change_budgets
+from teams.budgets import Limit, Scope
+from teams.models import OwnAccounts, Period, Team, User
+from tests.factories import make_user
 from tests.providers.factories import make_provider
 from tests.providers.requests import make_request
 
@@ -79,6 +86,26 @@ def test_settings_change_neither_which_model_it_is_nor_its_price_nor_where_it_is
     assert (model.base_url, model.headers, model.connection) == (HOST, {}, {})
     assert model.options == {"seed": 1}
     assert with_options(model, {"models": ["x"], "top_k": 3}).options == {"seed": 1, "top_k": 3}
+
+
+def test_no_team_takes_the_servers_own_account_out_of_the_servers_budget(
+    team: Team, alice: User, instance: ProviderConfig
+) -> None:
+    actions.pick_models(instance, actor=None, models={"m": {"name": "M"}})
+    root = make_user("root@example.com", operator=True)
+    soft = Limit(Scope.INSTANCE, Period.MONTH, is_soft=True)
+    put_instance_limit(root, soft, amount=Decimal(1))
+    change_budgets(
+        access_team(alice, team.pk), team=Decimal(1), each=None, members={}, allows_unpriced=True
+    )
+    team.refresh_from_db()
+    require_price(resolved(team, {}), team)
+    put_instance_limit(root, replace(soft, is_soft=False), amount=Decimal(1))
+    with pytest.raises(UnpricedModel, match="budget of this server"):
+        require_price(resolved(team, {}), team)
+    own = make_provider(team, key="key-one", provider_id="ours")
+    actions.pick_models(own, actor=None, models={"m": {}})
+    require_price(resolve_model(team, ModelRef("ours", "m")), team)
 
 
 def test_settings_still_say_how_a_model_is_asked_and_leave_some_out(

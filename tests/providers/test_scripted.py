@@ -186,9 +186,48 @@ async def test_without_a_script_it_says_what_it_wants() -> None:
 async def test_the_demo_says_that_it_is_scripted_and_answers_a_title() -> None:
     title = await collect(request_for("tour", "Generate a title", tools=()))
     assert text_of(title) == "Fix the failing till test"
-    other = await collect(request_for("tour", "a", SAID, "b"))
-    assert "I am a scripted demo" in text_of(other)
-    assert "Team settings → Models" in text_of(other)
+    begun = await collect(request_for("tour", "Fix the failing test."))
+    assert "I am a scripted demo" in text_of(begun)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("Write a haiku about the moon.",),
+        ("Make it still.", SAID, "The latest"),
+        ("The till test fails.", SAID, "And now a haiku"),
+    ],
+)
+async def test_the_demo_says_to_other_prompts_that_it_has_one_story(
+    asked: tuple[Message | str, ...],
+) -> None:
+    answer = await collect(request_for("tour", *asked))
+    assert "I play only one story" in text_of(answer)
+    assert "[Team settings → Models](/)" in text_of(answer)
+    assert not any(isinstance(event, ToolCallEnd) for event in answer)
+
+
+async def test_the_story_begins_with_the_prompt_that_is_about_it() -> None:
+    said = await collect(request_for("tour", "Write a haiku.", SAID, "Then mend the tests."))
+    [end] = [event for event in said if isinstance(event, ToolCallEnd)]
+    assert (end.name, end.arguments) == ("glob", {"pattern": "till.py"})
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        (("No files found",), "There is no `till.py` here."),
+        (("/p/till.py", "…", "No files found"), "In this folder the bug is fixed already"),
+    ],
+)
+async def test_without_its_bug_the_demo_says_so_and_calls_nothing(
+    found: tuple[str, ...], says: str
+) -> None:
+    results = [one for output in found for one in (SAID, ToolResultMessage("call_1", "x", output))]
+    answer = await collect(request_for("tour", "Fix the failing test.", *results))
+    assert says in text_of(answer)
+    assert "[Team settings → Models](/)" in text_of(answer)
+    assert not any(isinstance(event, ToolCallEnd) for event in answer)
 
 
 def test_the_demo_takes_six_to_eight_seconds() -> None:
@@ -216,10 +255,10 @@ def test_the_demo_fixes_the_sample_project(tmp_path: Path) -> None:
     assert "FAILED (failures=1)" in before.stderr
     steps = [event.model_dump() for step in load_demo().turns[0] for event in step.events]
     tools = [step for step in steps if "tool" in step]
-    assert [tool["tool"] for tool in tools] == ["read", "read", "grep", "edit", "bash"]
-    edit = tools[3]["input"]
+    assert [tool["tool"] for tool in tools] == ["glob", "read", "read", "grep", "edit", "bash"]
+    edit = tools[4]["input"]
     source = (tmp_path / edit["filePath"]).read_text()
     assert source.count(edit["oldString"]) == 1
     (tmp_path / edit["filePath"]).write_text(source.replace(edit["oldString"], edit["newString"]))
-    assert tools[4]["input"]["command"] == "python3 -m unittest -q"
+    assert tools[5]["input"]["command"] == "python3 -m unittest -q"
     assert run_tests().returncode == 0

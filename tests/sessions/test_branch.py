@@ -35,7 +35,7 @@ def _endless(project: Project) -> None:
 
 def _elsewhere(project: Project) -> None:
     outside = Path(project.directory).parent / "HEAD"
-    outside.write_text("ref: refs/heads/private\n")
+    outside.write_text("ref: refs/heads/somebody-elses\n")
     _head(project).unlink()
     _head(project).symlink_to(outside)
 
@@ -80,12 +80,12 @@ def test_what_an_agent_put_there_holds_up_no_page(
     browser = client_for(alice)
     page = browser.get(f"/t/acme/p/{project.pk}/")
     assert page.status_code == 200
-    assert "private" not in page.content.decode()
+    assert "somebody-elses" not in page.content.decode()
     assert browser.get("/t/acme/").status_code == 200
     token = {"Authorization": f"Bearer {make_token(alice, team)[1]}"}
     told = Client(headers=token).get(f"/vcs?project={project.pk}").json()
     assert told.get("branch") is None
-    assert "private" not in str(told)
+    assert "somebody-elses" not in str(told)
 
 
 def _write(project: Project, path: str, text: str) -> Path:

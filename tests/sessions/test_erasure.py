@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, models, transaction
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from opencode_web.lib.errors import AppError, Conflict, Forbidden, Invalid
@@ -30,10 +31,20 @@ from sessions.git.project_folders import managed_home
 from sessions.jobs.erasure import run_erasure
 from sessions.models import AuditCursor, Message, Project, Session, State, Webhook
 from teams.access import access_team
+from teams.actions.idempotency import Attempt, KeptAnswer, claim_key, keep_answer
 from teams.audit import AuditAction, record
 from teams.audit_chain.verify import chains, verify_chain
 from teams.auth import authenticate_user
-from teams.models import AuditEntry, Erasure, Membership, Role, Team, User
+from teams.models import (
+    AuditEntry,
+    Budget,
+    BudgetRequest,
+    Erasure,
+    Membership,
+    Role,
+    Team,
+    User,
+)
 from tests.factories import add_member, make_token, make_user
 from tests.filled import fill
 from tests.sessions.factories import INLINE, make_project, make_session, session_access
@@ -164,6 +175,9 @@ def make_traces(alice: User, team: Team, data: Path) -> Project:
     story.done("bash", {"command": f"echo {CANARY}"}, CANARY)
     write(session, SessionStatus(state="idle", outcome="failed", detail=CANARY))
     update_session(session_access(alice, session), title=f"{CANARY} again")
+    budget = Budget.objects.create(team=team, scope=Budget.Scope.TEAM, amount=1)
+    asked = {"team": team, "asker": alice, "session": session.pk, "amount": 1, "reason": CANARY}
+    BudgetRequest.objects.create(budget=budget, start=timezone.now().date(), **asked)
     Session.objects.update(state=State.IDLE)
     for path in (
         data / "tool-output" / session.pk / "tool_1",
@@ -200,6 +214,10 @@ def test_nothing_of_an_erased_team_is_left_anywhere(
     alice: User, bob: User, team: Team, data: Path, tmp_path: Path
 ) -> None:
     make_traces(alice, team, data)
+    if connection.vendor == "sqlite":
+        # Of a backup that was killed.
+        copy = database_file().with_name(f".backup-{database_file().name}")
+        copy.write_bytes(database_file().read_bytes())
     before = tables_with(CANARY)
     assert {"agent_sessions_event", "agent_sessions_part", "teams_auditentry"} <= before
     assert len(files_with(CANARY, tmp_path)) > 5
@@ -208,7 +226,7 @@ def test_nothing_of_an_erased_team_is_left_anywhere(
     assert tables_with(CANARY) == set()
     assert files_with(CANARY, tmp_path) == set()
     if connection.vendor == "sqlite":
-        files = [database_file(), *database_file().parent.glob(f"{database_file().name}-*")]
+        files = database_file().parent.glob(f"*{database_file().name}*")
         assert [path for path in files if CANARY.encode() in path.read_bytes()] == []
     assert not AuditEntry.objects.filter(team=team.pk).exists()
     assert {verify_chain(chain).problem for chain in chains()} == {""}
@@ -231,8 +249,14 @@ def test_of_an_erased_project_the_audit_log_keeps_no_word_and_still_verifies(
     access = access_project(authenticate_user(alice), project.pk)
     with pytest.raises(Invalid, match="canary"):
         request_project_erasure(access, confirm="no")
+    attempt = claim_key(f"user:{alice.pk}", key="k", digest="d")
+    assert isinstance(attempt, Attempt)
+    said = {"status": 200, "content_type": "text/plain", "body": CANARY.encode()}
+    keep_answer(attempt, secret=False, **said)
     row = run(request_project_erasure(access, confirm="canary"))
     assert (row.state, row.problem) == ("done", "")
+    kept = claim_key(f"user:{alice.pk}", key="k", digest="d")
+    assert kept == KeptAnswer(200, "text/plain", b"", "what it said was erased")
     assert tables_with(CANARY) == set()
     assert files_with(CANARY, tmp_path) == set()
     assert Session.objects.get() == other
@@ -257,6 +281,8 @@ def test_of_an_erased_person_only_a_pseudonym_is_left(
     )
     story = Story(session, person)
     story.ask("I am Zoe Quark")
+    story.answer()
+    story.done("grep", {"pattern": "Zoe Quark"}, "zoe.py: Zoe Quark")
     stopped = Cause(TurnReason.REJECTED, {"name": "Zoe Quark"})
     write(session, SessionStatus(state="idle", outcome="stopped", by_id=person.pk).saying(stopped))
     record(

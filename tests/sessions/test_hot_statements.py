@@ -15,7 +15,7 @@ from opencode_web.lib.compiled import CompiledInsert, CompiledQuery, CompiledUpd
 from opencode_web.lib.crypto import encrypt
 from providers import accounts
 from providers.models import Credential, ProviderConfig
-from sessions import access, inbox, skills
+from sessions import access, authors, inbox, skills
 from sessions.config import web_search
 from sessions.config.cost_limit import PERMISSION
 from sessions.events import store
@@ -67,14 +67,14 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
         accounts._ROWS,
         lambda one: (one.project.team_id, one.owner_id or 0, "demo"),
     ),
-    "sessions/access.py:_MEMBERSHIP": (
-        access._MEMBERSHIP,
-        lambda one: (one.owner_id or 0, one.project.team_id),
-    ),
     "sessions/access.py:_SESSION": (access._SESSION, lambda one: (one.owner_id or 0, one.pk)),
     "sessions/access.py:_SESSION_OF_TEAM": (
         access._SESSION_OF_TEAM,
         lambda one: (one.owner_id or 0, one.project.team_id, one.pk),
+    ),
+    "sessions/authors.py:_MEMBERSHIP": (
+        authors._MEMBERSHIP,
+        lambda one: (one.owner_id or 0, one.project_id),
     ),
     "sessions/config/web_search.py:_SEARCH": (
         web_search._SEARCH,

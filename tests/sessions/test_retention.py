@@ -1,25 +1,41 @@
 from __future__ import annotations
 
+import io
 import os
 import time
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
 from opencode_web.lib.errors import AppError, Forbidden, Invalid, NotFound
 from sessions.access import access_project
+from sessions.actions.drafts import prune_drafts
 from sessions.actions.holds import hold_named
 from sessions.actions.projects import delete_project
 from sessions.actions.retention import apply_retention
 from sessions.actions.sessions import delete_session
 from sessions.jobs.snapshot_pruning import live_trees
 from sessions.jobs.sweep import sweep_files
-from sessions.models import AuditCursor, Part, Project, Session, State, Webhook
+from sessions.models import (
+    AuditCursor,
+    KeptDraft,
+    Part,
+    PermissionRequest,
+    Project,
+    QuestionRequest,
+    Session,
+    State,
+    Webhook,
+)
 from sessions.retention.due import preview
+from sessions.retention.holds import without_held
 from teams.access import access_team
 from teams.actions.holds import release_hold
 from teams.actions.retention import set_retention, set_retention_limit
@@ -30,8 +46,8 @@ from teams.auth import authenticate_user
 from teams.models import SERVER_CHAIN, AuditEntry, LegalHold, Team, User
 from teams.retention.days import Days, days_in_force
 from teams.retention.holds import Held
-from tests.factories import make_user
-from tests.sessions.factories import make_session, prompt, session_access
+from tests.factories import make_team, make_user
+from tests.sessions.factories import make_project, make_session, prompt, session_access
 from tests.sessions.story import Story
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -147,6 +163,11 @@ def test_an_audit_log_that_is_cut_still_verifies_from_its_checkpoint(
         # `fixture` made bob join, which nobody did as bob.
         assert apply_retention().entries == before - 1
         assert apply_retention().entries == 0
+        # Nor does the command for it remove what is held.
+        left = AuditEntry.objects.filter(team=team).count()
+        tomorrow = f"{moment + timedelta(days=1):%Y-%m-%d}"
+        call_command("audit", "prune", "--before", tomorrow, "--team", "acme", stdout=io.StringIO())
+        assert AuditEntry.objects.filter(team=team).count() == left
         report = verify_chain(team.pk)
         assert (report.problem, report.entries) == ("", report.seq - before - 1)
         # The server's own log goes by the limit of the operators.
@@ -211,6 +232,50 @@ def test_a_held_session_keeps_its_snapshots(
     assert live_trees(session.project_id) == set()
     hold_named(access_team(alice, team.pk), scope="team", what="", reason=WHY, team=team)
     assert live_trees(session.project_id) == {tree}
+
+
+@pytest.mark.parametrize("model", [PermissionRequest, QuestionRequest])
+def test_who_has_answered_in_a_session_took_part_in_it(
+    alice: User, bob: User, team: Team, session: Session, root: User, model: type[Any]
+) -> None:
+    child = make_session(alice, session.project, parent=session)
+    Session.objects.update(state=State.IDLE)
+    model.objects.create(id="x_1", session=child, replied_by=bob, created_at=timezone.now())
+    hold_named(root, scope="person", what=bob.email, reason=WHY, team=None)
+    assert without_held(Session.objects.filter(pk=session.pk), team).count() == 0
+    with pytest.raises(Held):
+        delete_session(session_access(alice, session))
+
+
+def test_held_drafts_stay(
+    alice: User, bob: User, team: Team, session: Session, project: Project, root: User,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    below = make_session(alice, project, parent=session)
+    elsewhere = make_project(make_team(bob, name="Other", slug="other"), tmp_path / "elsewhere")
+    long_ago = timezone.now() - timedelta(days=99)
+    for user, where, place in (
+        (alice, project, session),
+        (alice, project, below),
+        (bob, project, None),
+        (bob, elsewhere, None),
+    ):
+        KeptDraft.objects.create(
+            user=user, project=where, session=place, typed_at=long_ago, saved_at=long_ago
+        )
+    for scope, what, of, kept in (
+        ("team", "", team, 3),
+        ("session", session.pk, team, 2),
+        ("person", bob.email, team, 1),
+        ("person", bob.email, None, 2),
+    ):
+        hold = hold_named(root, scope=scope, what=what, reason=WHY, team=of)
+        with transaction.atomic():
+            prune_drafts()
+            assert (scope, KeptDraft.objects.count()) == (scope, kept)
+            transaction.set_rollback(True)
+        release_hold(root, hold.pk)
+    assert prune_drafts() == 4
 
 
 def test_only_owners_and_operators_hold_and_only_what_is_theirs(

@@ -186,6 +186,20 @@ def test_without_its_authors_right_it_fails_and_nothing_runs(
 
 
 @pytest.mark.django_db
+def test_it_does_not_run_for_somebody_who_could_not_sign_in_as_the_team_wants(
+    plan: Schedule, team: Team
+) -> None:
+    Team.objects.filter(pk=team.pk).update(requires_mfa=True)
+    for _ in range(3):
+        make_due(plan)
+        assert run_due() == 1
+    assert not Session.objects.exists()
+    plan.refresh_from_db()
+    assert plan.paused_at is not None
+    assert "requires multi-factor authentication" in plan.paused_reason
+
+
+@pytest.mark.django_db
 def test_a_project_that_is_not_ready_is_a_failure(plan: Schedule) -> None:
     Project.objects.update(status="failed", status_detail="It is gone.")
     make_due(plan)

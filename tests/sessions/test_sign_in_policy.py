@@ -22,7 +22,7 @@ from sessions.models import Project, Session
 from sessions.stream.browser import FORBIDDEN
 from sessions.stream.log import live_team_ids
 from teams.access import access_team
-from teams.actions.identity import set_instance_policy, set_team_policy
+from teams.actions.identity import delete_provider, set_instance_policy, set_team_policy
 from teams.actions.services import create_service
 from teams.auth import authenticate_header, authenticate_user, is_live, resume_principal
 from teams.browser import BrowserSession
@@ -49,7 +49,9 @@ def client_of(user: User, *methods: str) -> Client:
     client = Client()
     client.force_login(user)
     session = client.session
-    session["account_authentication_methods"] = [{"method": method} for method in methods]
+    session["account_authentication_methods"] = [
+        {"method": method, "provider": "corp"} for method in methods
+    ]
     session["account_authentication_methods_user"] = str(user.pk)
     session.save()
     return client
@@ -65,6 +67,7 @@ PLACES = {
 }
 
 
+@pytest.mark.usefixtures("provider")
 @pytest.mark.parametrize("policy", PLACES)
 def test_feat_0010_nfr_02_pages_and_the_api_are_closed_until_the_sign_in_is_right(
     policy: str, team: Team, bob: User, session: Session, project: Project
@@ -242,6 +245,9 @@ def test_the_server_can_require_it_of_every_team_and_of_the_console(
         for page in ("/ops/", "/admin/teams/user/"):
             assert client.get(page)["Location"] == "/me/security"
     assert client_of(root, "mfa", "socialaccount").get("/ops/").status_code == 200
+    with pytest.raises(PolicyUnmet):
+        set_instance_policy(root, mfa=False, sso=False, exempts_operators=True)
+    root.sign_in = SignIn(mfa=True, providers=frozenset({"corp"}))
     # Break-glass: the provider is down, and somebody has to get in.
     set_instance_policy(root, mfa=True, sso=True, exempts_operators=True)
     assert client_of(root, "mfa").get("/ops/").status_code == 200
@@ -289,3 +295,47 @@ def test_the_last_factor_stays_where_one_is_required(team: Team, bob: User) -> N
     require(team, mfa=False)
     assert client.post(f"/me/security/keys/{key.pk}/remove").status_code == 302
     assert not Authenticator.objects.exists()
+
+
+def test_an_owner_names_the_provider_that_counts(
+    team: Team, alice: User, bob: User, provider: IdentityProvider
+) -> None:
+    other = IdentityProvider.objects.create(slug="other", name="Other", kind="oidc")
+    SocialAccount.objects.create(user=bob, provider="corp", uid="1")
+    _, secret = make_token(bob, team)
+    token = Client(headers={"authorization": f"Bearer {secret}"})
+    owner, page = client_of(alice, "socialaccount"), "/t/acme/settings/policy"
+    assert owner.post(page, {"requires_sso": "on", "sso_provider": "nothing"}).status_code == 422
+    assert owner.post(page, {"requires_sso": "on", "sso_provider": "other"}).status_code == 302
+    # Neither the browser of corp nor the token of who is connected to it.
+    told = client_of(bob, "socialaccount").get("/t/acme/", follow=True).content.decode()
+    assert "Acme requires single sign-on with Other." in told
+    assert token.get("/session").status_code == 403
+    SocialAccount.objects.create(user=bob, provider="other", uid="1")
+    assert token.get("/session").status_code == 200
+    # It is gone for good, and the requirement is not.
+    root = make_user("root@example.com", operator=True)
+    delete_provider(root, other)
+    IdentityProvider.objects.create(slug="other", name="Other", kind="oidc")
+    team.refresh_from_db()
+    assert (team.requires_sso, team.sso_provider) == (True, "")
+    assert token.get("/session").status_code == 200
+    entry = AuditEntry.objects.filter(action="policy.changed", team=team).latest("pk")
+    assert entry.told == {"before": [False, True, "other"], "after": [False, True, ""]}
+
+
+def test_a_sign_in_counts_as_long_as_its_provider_is_enabled(
+    team: Team, bob: User, provider: IdentityProvider
+) -> None:
+    require(team, sso=True)
+    client = client_of(bob, "socialaccount")
+    assert client.get("/t/acme/").status_code == 200
+    IdentityProvider.objects.update(is_enabled=False)
+    assert client.get("/t/acme/")["Location"] == "/me/security"
+    assert client.get("/session").json() == []
+    # Nor as a second factor.
+    require(team, sso=False, mfa=True)
+    IdentityProvider.objects.update(counts_as_mfa=True)
+    assert client.get("/t/acme/")["Location"] == "/me/security"
+    IdentityProvider.objects.update(is_enabled=True)
+    assert client.get("/t/acme/").status_code == 200

@@ -202,13 +202,30 @@ def test_others_can_check_an_export(chain: str) -> None:
 
 
 def test_a_lost_trigger_is_told(chain: str) -> None:
-    drop = "DROP TRIGGER teams_audit_link"
-    on = f" ON {ENTRIES}" if connection.vendor == "postgresql" else ""
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(drop + on)
-        assert missing_triggers() == ["teams_audit_link"]
-        transaction.set_rollback(True)
+    name, other = "teams_audit_link", "teams_membership"
+    ways = [
+        [f"DROP TRIGGER {name}"],
+        # One of the same name that does nothing.
+        [
+            f"DROP TRIGGER {name}",
+            f"CREATE TRIGGER {name} AFTER DELETE ON {other} BEGIN SELECT 1; END",
+        ],
+    ]
+    if connection.vendor == "postgresql":
+        like = "AFTER DELETE ON teams_membership EXECUTE FUNCTION teams_audit_refuse()"
+        ways = [
+            [f"DROP TRIGGER {name} ON {ENTRIES}"],
+            [f"DROP TRIGGER {name} ON {ENTRIES}", f"CREATE TRIGGER {name} {like}"],
+            [f"ALTER TABLE {ENTRIES} DISABLE TRIGGER {name}"],
+            [f"ALTER TABLE {ENTRIES} ENABLE REPLICA TRIGGER {name}"],
+        ]
+    for way in ways:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                for statement in way:
+                    cursor.execute(statement)
+            assert (missing_triggers(), way) == ([name], way)
+            transaction.set_rollback(True)
 
 
 def test_concurrent_transactions_are_put_in_order(team: Team, alice: User) -> None:

@@ -14,6 +14,7 @@ from teams import audit_trail
 from teams.access import access_team
 from teams.actions.members import change_role
 from teams.audit import AuditAction, record
+from teams.audit_labels import LABELS
 from teams.audit_texts import SENTENCES
 from teams.models import AuditEntry, Role, Team, User
 from tests.factories import make_team
@@ -123,7 +124,8 @@ async def test_the_download_has_every_match_and_no_formula(
     ]
 
 
-def test_each_action_has_a_sentence() -> None:
+def test_each_action_has_a_sentence_and_a_label() -> None:
+    assert set(LABELS) == set(AuditAction)
     assert {action for action in AuditAction if action not in SENTENCES} == set()
 
 

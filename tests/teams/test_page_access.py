@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver
 
 from teams.access import access_team
 from teams.actions.services import create_service, create_service_token
-from teams.models import Invite, Membership, Role, Scope, Team, User
+from teams.models import Invite, Membership, Role, Scope, Team, TeamGroup, User
 from teams.urls import account_urlpatterns, team_urlpatterns
 from tests.factories import (
     add_member,
@@ -71,10 +71,29 @@ TABLE = [
     ),
     Page("member_remove", "get", T + "members/{member}/remove", (200, 200, 403, 403, 404, 302)),
     Page("member_remove", "post", T + "members/{member}/remove", (302, 302, 403, 403, 404, 302)),
+    Page(
+        "member_token",
+        "get",
+        T + "members/tokens/{member_token}/revoke",
+        (200, 200, 403, 403, 404, 302),
+    ),
+    Page(
+        "member_token",
+        "post",
+        T + "members/tokens/{member_token}/revoke",
+        (302, 302, 403, 403, 404, 302),
+    ),
     Page("roles", "get", T + "roles", (200, 200, 200, 200, 404, 302)),
     Page("invite_create", "post", T + "invites", (422, 422, 403, 403, 404, 302)),
     Page("invite_revoke", "get", T + "invites/{invite}/revoke", (200, 200, 403, 403, 404, 302)),
     Page("invite_revoke", "post", T + "invites/{invite}/revoke", (302, 302, 403, 403, 404, 302)),
+    Page("groups", "get", T + "groups", (200, 200, 403, 403, 404, 302)),
+    Page("groups", "post", T + "groups", (422, 422, 403, 403, 404, 302)),
+    Page("group", "get", T + "groups/{group}", (200, 200, 403, 403, 404, 302)),
+    Page("group", "post", T + "groups/{group}", (422, 422, 403, 403, 404, 302)),
+    Page("group_member", "post", T + "groups/{group}/members", (404, 404, 403, 403, 404, 302)),
+    Page("group_delete", "get", T + "groups/{group}/delete", (200, 200, 403, 403, 404, 302)),
+    Page("group_delete", "post", T + "groups/{group}/delete", (302, 302, 403, 403, 404, 302)),
     Page("services", "get", T + "services", (200, 200, 403, 403, 404, 302)),
     Page("services", "post", T + "services", (422, 422, 403, 403, 404, 302)),
     Page("service", "get", T + "services/{service}", (200, 200, 403, 403, 404, 302)),
@@ -156,6 +175,8 @@ TABLE = [
     Page("mfa_login_webauthn", "get", "/login/passkey", (302, 302, 302, 302, 302, 302)),
     Page("sign_in_company", "post", "/login/company", (302, 302, 302, 302, 302, 302)),
     Page("sign_in_with", "post", "/login/with/none", (404, 404, 404, 404, 404, 404)),
+    Page("forgot", "get", "/login/forgot", (404, 404, 404, 404, 404, 404)),
+    Page("forgot", "post", "/login/forgot", (404, 404, 404, 404, 404, 404)),
     Page("reset", "get", "/login/reset/none", (404, 404, 404, 404, 404, 404)),
     Page("openid_connect_callback", "get", "/sso/none/return", (404, 404, 404, 404, 404, 404)),
     Page("github_callback", "get", "/sso/github/return/oauth", (404, 404, 404, 404, 404, 404)),
@@ -196,6 +217,7 @@ def _make_world() -> World:
     service = create_service(access, name="Runner", role=Role.MEMBER)
     names = {
         "service": service.user_id,
+        "group": TeamGroup.objects.create(team=team, name="Reviewers").pk,
         "service_token": create_service_token(access, service, name="CI", scope=Scope.READ)[0].pk,
         "member": Membership.objects.get(user=people["vera"]).pk,
         "invite": invite.pk,
@@ -203,6 +225,7 @@ def _make_world() -> World:
         "token": make_token(people["vera"], team)[0].pk,
         "device": make_browser(people["vera"]).pk,
     }
+    names["member_token"] = names["token"]
     keys = {}
     for name, user in people.items():
         client = Client()

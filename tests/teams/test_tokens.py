@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from opencode_web.lib import crypto
@@ -291,3 +293,30 @@ def test_a_token_survives_the_rotation_of_the_secret(bob: User, team: Team, sett
     newer = make_token(bob, team)[1]
     settings.SECRET_KEY_FALLBACKS = []
     assert authenticate_header(f"Bearer {newer}") is not None
+
+
+def test_admins_see_and_end_the_tokens_of_members_for_their_team(
+    team: Team,
+    alice: User,
+    adam: User,
+    bob: User,
+    charlie: User,
+    client_for: Callable[[User | None], Client],
+) -> None:
+    row, secret = make_token(bob, team, name="bobs-script")
+    owners, _ = make_token(alice, team, name="alices-script")
+    theirs, _ = make_token(charlie, Team.objects.get(slug="globex"), name="elsewhere")
+    page = client_for(adam).get("/t/acme/settings/members").content.decode()
+    assert "bobs-script" in page
+    assert "elsewhere" not in page
+    assert secret not in page
+    assert "bobs-script" not in client_for(bob).get("/t/acme/settings/members").content.decode()
+    url = "/t/acme/settings/members/tokens/{}/revoke"
+    codes = [client_for(adam).post(url.format(one.pk)).status_code for one in (owners, theirs)]
+    assert codes == [403, 404]
+    assert client_for(adam).post(url.format(row.pk)).status_code == 302
+    assert authenticate_header(f"Bearer {secret}") is None
+    entry = AuditEntry.objects.get(action="token.revoked")
+    assert (entry.actor, entry.team, entry.target_id) == (adam, team, row.pk)
+    left = ApiToken.objects.live().values_list("name", flat=True)
+    assert set(left) == {"alices-script", "elsewhere"}

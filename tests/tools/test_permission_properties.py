@@ -53,7 +53,7 @@ def naive_evaluate(permission: str, text: str, rules: tuple[Rule, ...]) -> Actio
     if named and named[-1].action is DENY:
         return DENY
     settings_say = [said for level in SETTINGS if (said := says(level))]
-    strict = [*settings_say, says(Level.REPOSITORY), says(Level.SESSION)]
+    strict = [says(Level.POLICY), *settings_say, says(Level.REPOSITORY), says(Level.SESSION)]
     default = says(Level.DEFAULT)
     if DENY in strict or (not settings_say and default is DENY):
         return DENY
@@ -98,7 +98,9 @@ def test_an_evaluation_is_that_of_a_naive_evaluator(text: str, rules: tuple[Rule
 def test_no_lower_level_loosens_what_settings_above_it_say(
     text: str, rules: tuple[Rule, ...], more: tuple[Rule, ...], level: Level
 ) -> None:
-    above = tuple(rule for rule in rules if rule.level in (Level.INSTANCE, Level.TEAM))
+    above = tuple(
+        rule for rule in rules if rule.level in (Level.INSTANCE, Level.POLICY, Level.TEAM)
+    )
     below = tuple(
         Rule(rule.permission, rule.pattern, rule.action, level, rule.for_agent) for rule in more
     )

@@ -41,6 +41,7 @@ TABLE: list[tuple[dict[str, str], Action]] = [
     ({"default": "allow"}, ALLOW),
     ({"default": "ask"}, ASK),
     ({"default": "deny"}, DENY),
+    ({"default": "deny", "repository": "ask-other"}, DENY),
     # Settings take the place of the defaults.
     *(
         ({"default": base, one: a}, Action(a))
@@ -205,6 +206,28 @@ def test_what_could_need_a_second_person_does(subtests: pytest.Subtests) -> None
             assert judge("bash", [subject], rules(team={"bash": config})).action is expected
     saved = rules(team={"bash": {"*": "ask", **push}}, saved={"bash": {"git *": "allow"}})
     assert judge("bash", [unsure], saved).action is OTHER
+
+
+def test_nothing_loosens_what_a_policy_asks_for(subtests: pytest.Subtests) -> None:
+    policy = {"bash": {"git push *": "ask-other"}}
+    push, script = Subject("git push origin"), Subject("python x.py", reach=Reach.ANYTHING)
+    opened: dict[str, dict[str, Any]] = {
+        level: {"bash": {"*": "allow", "git push *": "allow"}}
+        for level in (*SETTINGS, "repository", "session", "saved", "agent")
+    }
+    cases: list[tuple[dict[str, Any], Subject, Action]] = [
+        (opened, push, OTHER),
+        (opened, Subject("git $X", unsure_from="git "), OTHER),
+        ({"team": {"bash": {"git push *": "deny"}}}, push, DENY),
+        ({"team": {"bash": "allow"}}, Subject("ls"), ALLOW),
+        ({"team": {"bash": "allow"}}, script, ASK),
+        ({"team": {"bash": {"*": "ask", "python *": "allow"}}}, script, ALLOW),
+        ({"project": {"bash": {"*": "allow", "python *": "allow"}}}, script, ASK),
+    ]
+    for levels, subject, expected in cases:
+        with subtests.test(levels=levels, subject=subject):
+            ruleset = rules(policy=policy, **levels)
+            assert judge("bash", [subject], ruleset).action is expected
 
 
 def test_no_saved_answer_covers_what_nobody_can_read() -> None:

@@ -62,6 +62,7 @@ async def run(params: BashParams, context: ToolContext) -> ToolResult:
         argv=(_shell(), "-c", params.command),
         cwd=folder.real,
         timeout_s=timeout_ms / 1000,
+        env=await context.shell_env(folder.real),
         network=True,
     )
     names = await asyncio.to_thread(existing_names, asked.shown, context.worktree)

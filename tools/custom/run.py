@@ -85,13 +85,19 @@ async def _ask(
 
 def _program(file: Path) -> tuple[str, ...]:
     if file.suffix in _NODE:
-        return ("node", "--no-warnings", "--input-type=module", "-e", _host("host.mjs"))
+        return node(_text("host.mjs"))
     # A compiled file of somebody's beside a tool would be read in place of it.
-    return ("python3", "-B", "-X", "pycache_prefix=/tmp/.none", "-c", _host("host.py"))
+    return ("python3", "-B", "-X", "pycache_prefix=/tmp/.none", "-c", _text("host.py"))
+
+
+def node(text: str, *options: str) -> tuple[str, ...]:
+    """Returns: the command that runs a host program which the plugin package is put before."""
+    whole = _text("package.mjs") + text
+    return ("node", *options, "--no-warnings", "--input-type=module", "-e", whole)
 
 
 @cache
-def _host(name: str) -> str:
+def _text(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 

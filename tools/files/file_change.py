@@ -71,7 +71,11 @@ async def change_file(
         PermissionAsk(
             "edit",
             located.patterns,
-            metadata={"filepath": str(located.path), "diff": planned.diff.shown},
+            metadata={
+                "filepath": str(located.path),
+                "exists": planned.existed,
+                "diff": planned.diff.shown,
+            },
         )
     )
     async with context.files.changing():

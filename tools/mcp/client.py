@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.errors import ToolError
-from tools.mcp.exchange import Exchange, Greeted, Server, SignInNeeded
+from tools.mcp.exchange import Exchange, Greeted, NotBegun, Server, SignInNeeded
+from tools.mcp.tool_call import Caller, run_call
+
+T = TypeVar("T")
 
 MAX_PAGES = 100
 MAX_TOOLS = 256
@@ -36,32 +39,18 @@ class Offer:
 
 async def ask_for_tools(server: Server, *, timeout_s: float) -> Offer:
     """Ask a server what it has. Raises: ToolError saying why nothing came."""
-    async with _session(server, timeout_s) as greeted:
-        exchange, hello = greeted.exchange, greeted.hello
-        said, can = hello.get("instructions"), hello.get("capabilities")
-        offers = can if isinstance(can, dict) else {}
-        tools = await _list(exchange, "tools", most=MAX_TOOLS) if "tools" in offers else []
-        prompts, no_prompts = await _prompts(exchange) if "prompts" in offers else ([], "")
-        resources, none = await _resources(exchange) if "resources" in offers else (None, "")
-    return Offer(
-        said if isinstance(said, str) else "",
-        tuple(tools),
-        tuple(prompts),
-        None if resources is None else tuple(resources),
-        tuple(problem for problem in (no_prompts, none) if problem),
-    )
+    return await _asking(server, _offer, timeout_s)
 
 
 async def call_tool(
-    server: Server, name: str, arguments: JsonObject, *, timeout_s: float
+    server: Server, name: str, arguments: JsonObject, *, timeout_s: float, caller: Caller
 ) -> JsonObject:
     """Have a server run one of its tools.
 
-    Returns: its result, `{content, structuredContent?, isError?}`. Raises: ToolError.
+    Returns: its result, `{content, structuredContent?, isError?}`. Raises: ToolError; Suspended.
     """
-    async with _session(server, timeout_s) as greeted:
-        asked: JsonObject = {"name": name, "arguments": arguments}
-        return await greeted.exchange.request("tools/call", asked)
+    asked: JsonObject = {"name": name, "arguments": arguments}
+    return await _asking(server, lambda to: run_call(to.exchange, asked, caller), timeout_s)
 
 
 async def list_resources(server: Server, *, templates: bool, timeout_s: float) -> list[JsonObject]:
@@ -69,12 +58,10 @@ async def list_resources(server: Server, *, templates: bool, timeout_s: float) -
 
     Returns: them as it sent them, `{uri | uriTemplate, name, …}`. Raises: ToolError.
     """
-    async with _session(server, timeout_s) as greeted:
-        if not templates:
-            return await _list(greeted.exchange, "resources", most=MAX_RESOURCES)
-        return await _list(
-            greeted.exchange, "resources/templates", key="resourceTemplates", most=MAX_RESOURCES
-        )
+    what, key = ("resources/templates", "resourceTemplates") if templates else ("resources", "")
+    return await _asking(
+        server, lambda to: _list(to.exchange, what, key=key, most=MAX_RESOURCES), timeout_s
+    )
 
 
 async def read_resource(server: Server, uri: str, *, timeout_s: float) -> JsonObject:
@@ -82,29 +69,53 @@ async def read_resource(server: Server, uri: str, *, timeout_s: float) -> JsonOb
 
     Raises: ToolError.
     """
-    async with _session(server, timeout_s) as greeted:
-        return await greeted.exchange.request("resources/read", {"uri": uri})
+    asked: JsonObject = {"uri": uri}
+    return await _asking(server, lambda to: to.exchange.request("resources/read", asked), timeout_s)
 
 
 async def challenge_of(server: Server, *, timeout_s: float) -> str | None:
     """Returns: the challenge of a server that requires a sign-in, else None. Raises: ToolError."""
     try:
-        async with _session(server, timeout_s):
-            return None
+        await _asking(server, _nothing, timeout_s)
     except SignInNeeded as exc:
         return exc.challenge
+    return None
 
 
-@contextlib.asynccontextmanager
-async def _session(server: Server, timeout_s: float) -> AsyncIterator[Greeted]:
+async def _asking(server: Server, use: Callable[[Greeted], Awaitable[T]], timeout_s: float) -> T:
     try:
-        async with asyncio.timeout(timeout_s), server.connect() as greeted:
-            await greeted.exchange.notify("notifications/initialized")
-            yield greeted
+        async with asyncio.timeout(timeout_s):
+            try:
+                async with server.connect() as greeted:
+                    return await use(greeted)
+            except NotBegun:
+                # Another one is there by now, and this one has done nothing.
+                async with server.connect() as greeted:
+                    return await use(greeted)
     except TimeoutError as exc:
         raise ToolError(
             f"The call was stopped because it took longer than {timeout_s:g} s."
         ) from exc
+
+
+async def _nothing(greeted: Greeted) -> None:
+    """To be let in was all."""
+
+
+async def _offer(greeted: Greeted) -> Offer:
+    exchange, hello = greeted.exchange, greeted.hello
+    said, can = hello.get("instructions"), hello.get("capabilities")
+    offers = can if isinstance(can, dict) else {}
+    tools = await _list(exchange, "tools", most=MAX_TOOLS) if "tools" in offers else []
+    prompts, no_prompts = await _prompts(exchange) if "prompts" in offers else ([], "")
+    resources, none = await _resources(exchange) if "resources" in offers else (None, "")
+    return Offer(
+        said if isinstance(said, str) else "",
+        tuple(tools),
+        tuple(prompts),
+        None if resources is None else tuple(resources),
+        tuple(problem for problem in (no_prompts, none) if problem),
+    )
 
 
 def arguments_of(prompt: JsonObject) -> list[JsonObject]:

@@ -14,6 +14,7 @@ from tools.errors import ToolError
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 MAX_FILES = 20
+_DESCRIPTION_CHARS = 500
 _SHOWN = frozenset({"application/pdf", "image/gif", "image/jpeg", "image/png", "image/webp"})
 
 
@@ -31,11 +32,13 @@ def read_result(result: JsonObject) -> ToolResult:
             texts.append(f"[More than {MAX_FILES} files: one is left out]")
         if text:
             texts.append(text)
+    structured = result.get("structuredContent")
+    if not texts and structured is not None:
+        # Where there is text it says the same.
+        texts.append(json.dumps(structured, ensure_ascii=False))
     output = clean_text("\n\n".join(texts))
     if result.get("isError") is True:
         raise ToolError(output or "MCP tool returned an error")
-    if not texts and not files and result.get("structuredContent") is not None:
-        output = clean_text(json.dumps(result["structuredContent"], ensure_ascii=False))
     return ToolResult(title="", output=output, attachments=tuple(files))
 
 
@@ -63,10 +66,14 @@ def _parts(content: JsonValue) -> Iterator[tuple[str, Attachment | None]]:
             else:
                 yield _file(resource.get("mimeType"), resource.get("blob"), uri)
         elif kind == "resource_link":
-            yield (
-                f"[Resource {str(part.get('name', ''))[:200]}: {str(part.get('uri'))[:2_000]}]",
-                None,
-            )
+            yield _link(part), None
+
+
+def _link(part: JsonObject) -> str:
+    """A resource that can be read by its address."""
+    described = part.get("description")
+    told = f", {described[:_DESCRIPTION_CHARS]}" if isinstance(described, str) else ""
+    return f"[Resource {str(part.get('name', ''))[:200]}: {str(part.get('uri'))[:2_000]}{told}]"
 
 
 def _file(mime: JsonValue, data: JsonValue, uri: str) -> tuple[str, Attachment | None]:

@@ -14,7 +14,9 @@ counts, as in OpenCode 1.18. **Between** levels a lower one can only tighten:
 5. One level that asks for a second person is enough, too, and no answer "always" satisfies it.
 6. A command that can run or write anything is asked for where a level denies commands, changes or
    reading of files, or wants a second person for some of them; see `Subject`.
-7. Where nobody says anything, it is asked.
+7. The `policy` of a team, of what a second person approves, binds like the levels above, and what
+   its settings say about the same call cannot open it.
+8. Where nobody says anything, it is asked.
 
 What settings say about an agent by name belongs to the level of those settings, after the general
 rules there: an admin's word for `build` goes before the same admin's word for all agents.
@@ -63,6 +65,8 @@ class Level(StrEnum):
     DEFAULT = "default"
     # The operator of the server, by a setting.
     INSTANCE = "instance"
+    # What a team has a second person approve, whatever its settings say.
+    POLICY = "policy"
     TEAM = "team"
     PROJECT = "project"
     # Made of the rules that are about the agent by name, whatever their level.
@@ -78,8 +82,8 @@ class Level(StrEnum):
 
 
 _SETTINGS = (Level.INSTANCE, Level.TEAM, Level.PROJECT)
-_DENYING = (*_SETTINGS, Level.AGENT, Level.REPOSITORY, Level.SESSION)
-_ASKING = (*_SETTINGS, Level.REPOSITORY, Level.SESSION, Level.UNREADABLE)
+_DENYING = (Level.POLICY, *_SETTINGS, Level.AGENT, Level.REPOSITORY, Level.SESSION)
+_ASKING = (Level.POLICY, *_SETTINGS, Level.REPOSITORY, Level.SESSION, Level.UNREADABLE)
 # What a command can do that is asked for by other names.
 _EVADED = ("bash", "edit", "read")
 ASKS = frozenset({Action.ASK, Action.ASK_OTHER})
@@ -236,7 +240,9 @@ def _evaded(reach: Reach, last: dict[Level, Rule], denies: list[Rule]) -> Rule |
         if reach is Reach.WRITES and not names_match("edit", rule.permission):
             continue
         for level in _levels_of(rule):
-            if level in _DENYING and not _names(last.get(level)):
+            # A policy names nothing that may be run: the settings of those who set it do.
+            owners = (Level.INSTANCE, Level.TEAM) if level is Level.POLICY else (level,)
+            if level in _DENYING and not any(_names(last.get(one)) for one in owners):
                 return rule
     return None
 
@@ -250,15 +256,16 @@ def _settle(last: dict[Level, Rule]) -> Verdict:
     denies = _first(last, _DENYING, Action.DENY)
     if denies:
         return Verdict(Action.DENY, denies)
+    default = last.get(Level.DEFAULT)
+    is_set = any(level in last for level in _SETTINGS)
+    if not is_set and default and default.action is Action.DENY:
+        return Verdict(Action.DENY, default)
     others = _first(last, _ASKING, Action.ASK_OTHER)
     if others:
         return Verdict(Action.ASK_OTHER, others)
-    default = last.get(Level.DEFAULT)
     opens = _first(last, reversed(_SETTINGS), Action.ALLOW)
     asks = _first(last, _ASKING, Action.ASK)
-    if not any(level in last for level in _SETTINGS):
-        if default and default.action is Action.DENY:
-            return Verdict(Action.DENY, default)
+    if not is_set:
         opens = default if default and default.action is Action.ALLOW else None
         opens = opens or _first(last, (Level.SESSION,), Action.ALLOW)
     if asks is None and opens is not None:
@@ -310,6 +317,7 @@ def _is_stricter(action: Action, than: Action | None) -> bool:
 _SOURCES = {
     Level.DEFAULT: gettext_noop("the defaults of this server"),
     Level.INSTANCE: gettext_noop("the rules of this server"),
+    Level.POLICY: gettext_noop("what the team has a second person approve"),
     Level.TEAM: gettext_noop("the settings of the team"),
     Level.PROJECT: gettext_noop("the settings of the project"),
     Level.REPOSITORY: gettext_noop("the opencode.json of the repository"),

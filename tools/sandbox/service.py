@@ -54,8 +54,8 @@ class Service:
         """Wait for output. Returns: b"" when it says nothing more."""
         return await _read(self._stdout)
 
-    async def write(self, data: bytes) -> None:
-        """Send. Waits while it does not read; does nothing when it has ended."""
+    async def write(self, data: bytes) -> bool:
+        """Send. Waits while it does not read. Returns: False when it has ended."""
         view = memoryview(data)
         while view:
             try:
@@ -63,7 +63,8 @@ class Service:
             except BlockingIOError:
                 await writable(self._stdin)
             except OSError:
-                return
+                return False
+        return True
 
     @contextlib.asynccontextmanager
     async def collecting(self, stderr: int) -> AsyncIterator[None]:

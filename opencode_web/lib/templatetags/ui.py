@@ -118,6 +118,17 @@ def ago(moment: datetime | None) -> str:
 
 
 @register.filter
+def local(moment: datetime | None, form: str = "DATETIME_FORMAT") -> SafeString | str:
+    """A time in UTC, which `clock.js` shows in the zone of the reader; `H:i` is one of today."""
+    if moment is None:
+        return ""
+    kind = "" if form.startswith("H:i") else "medium"
+    text = f"{date_format(moment, form)} UTC"
+    html = '<time datetime="{}" data-local-time="{}">{}</time>'
+    return format_html(html, moment.isoformat(), kind, text)
+
+
+@register.filter
 def duration(seconds: float | None) -> str:
     """Returns: `0.1 s`, `27 s`, `2 m 05 s` or `1 h 04 m`; nothing for None."""
     if seconds is None:

@@ -4,8 +4,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
 from opencode_web.key_rotation import rotate_keys
+from opencode_web.lib.json import JsonObject
+from teams.audit import AuditAction, record
 
 
 class Command(BaseCommand):
@@ -24,6 +27,9 @@ class Command(BaseCommand):
             if kind.unreadable:
                 rows = ", ".join(kind.unreadable[:20])
                 self.stderr.write(f"{kind.name}: no key opens {rows}")
+        with transaction.atomic():
+            told: JsonObject = {"rotated": rotated, "unreadable": unreadable}
+            record(AuditAction.KEYS_ROTATED, actor=None, team=None, data=told)
         if unreadable:
             raise CommandError(
                 f"{unreadable} secrets cannot be read with any key. Add the key that they were "

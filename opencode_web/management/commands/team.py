@@ -56,6 +56,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no account for {email}. Create it first.")
         made = import_team(file, owner=owner, slug=slug, say=self._say)
         self._tell_again(made.shape.again)
+        for line in made.left:
+            self._say(f"Left out, {line}")
         if made.unknown:
             self._say(f"{made.unknown} people have no account here and cannot sign in.")
         self._say(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from ninja import Router
 
@@ -11,34 +12,45 @@ from sessions.access import (
     access_question,
     access_session,
     visible_projects,
+    visible_sessions,
 )
 from sessions.actions.permissions import reply_permission
 from sessions.actions.questions import reject_question, reply_question
 from sessions.actions.saved_rules import revoke_rule
 from sessions.api.auth import ApiRequest
-from sessions.api.location import require_location
+from sessions.api.location import Location, require_location
 from sessions.api.schemas import PermissionReply, QuestionReply
 from sessions.api.v2.place import Placed, Wrapped, placed
 from sessions.api.v2.session_answers import PermissionV2, QuestionV2, SavedPermission
 from sessions.api.v2.shapes import permission_to_v2, question_to_v2
-from sessions.models import PermissionRequest, QuestionRequest, SavedRule
+from sessions.models import PermissionRequest, QuestionRequest, SavedRule, Session
+from sessions.visibility import sessions_in
 from teams.models import Role
 
 router = Router(tags=["permission", "question"])
+
+
+def _sessions_at(location: Location) -> QuerySet[Session]:
+    return sessions_in(location.access.team).filter(project=location.project)
+
+
+def _saved(request: ApiRequest) -> QuerySet[SavedRule]:
+    rows = SavedRule.objects.filter(project__in=visible_projects(request.auth))
+    return rows.filter(Q(session=None) | Q(session__in=visible_sessions(request.auth)))
 
 
 @router.get("/api/permission/request", summary="Requests of a place that wait for an answer")
 def list_permissions(request: ApiRequest) -> Placed[list[PermissionV2]]:
     location = require_location(request)
     rows = PermissionRequest.objects.filter(
-        session__project=location.project, status=PermissionRequest.Status.PENDING
+        session__in=_sessions_at(location), status=PermissionRequest.Status.PENDING
     )
     return placed(location, [permission_to_v2(row) for row in rows.order_by("created_at", "pk")])
 
 
 @router.get("/api/permission/saved", summary="Answers that are kept for a project")
 def list_saved(request: ApiRequest, projectID: str = "") -> Wrapped[list[SavedPermission]]:
-    rows = SavedRule.objects.filter(project__in=visible_projects(request.auth))
+    rows = _saved(request)
     if projectID:
         rows = rows.filter(project=projectID)
     data: list[SavedPermission] = [
@@ -57,7 +69,7 @@ def list_saved(request: ApiRequest, projectID: str = "") -> Wrapped[list[SavedPe
     "/api/permission/saved/{rule}", response={204: None}, summary="Forget an answer that was kept"
 )
 def remove_saved(request: ApiRequest, rule: str) -> HttpResponse:
-    rows = SavedRule.objects.filter(project__in=visible_projects(request.auth))
+    rows = _saved(request)
     row = rows.filter(pk=int(rule)).first() if rule.isdecimal() and len(rule) < 19 else None
     if row is None or row.project_id is None:
         raise NotFound("Saved rule", rule)
@@ -104,7 +116,7 @@ def _permission(
 def list_questions(request: ApiRequest) -> Placed[list[QuestionV2]]:
     location = require_location(request)
     rows = QuestionRequest.objects.filter(
-        session__project=location.project, status=QuestionRequest.Status.PENDING
+        session__in=_sessions_at(location), status=QuestionRequest.Status.PENDING
     )
     return placed(location, [question_to_v2(row) for row in rows.order_by("created_at", "pk")])
 

@@ -18,7 +18,7 @@ from sessions.consumers.preview.headers import cookie_of, first
 logger = logging.getLogger(__name__)
 
 # Who has lost a right has lost the preview after that.
-CHECK_S = 3.0
+CHECK_S = 2.0
 _REMEMBERED = 1000
 
 # When each cookie was last found good. A page asks for hundreds of files at once.

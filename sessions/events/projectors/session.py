@@ -24,6 +24,7 @@ def project_created(rows: Rows, event: SessionCreated, seq: int, time: datetime)
     session.origin = event.origin or ""
     session.slug = event.slug
     session.folder, session.path = event.folder or "", event.path or ""
+    session.is_private = bool(event.private)
     for name in ("title", "agent", "model", "permission", "metadata"):
         setattr(session, name, getattr(event, name))
     session.tokens = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
@@ -35,6 +36,8 @@ def project_updated(rows: Rows, event: SessionUpdated, seq: int, time: datetime)
         value = getattr(event, name)
         if value is not None:
             setattr(rows.session, name, value)
+    if event.private is not None:
+        rows.session.is_private = event.private
     if event.archived is not None:
         rows.session.archived_at = from_ms(event.archived)
 

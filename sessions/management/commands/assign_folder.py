@@ -29,7 +29,7 @@ class Command(BaseCommand):
         if team is None:
             raise CommandError(f"There is no team named {options['team']}.")
         try:
-            folder = resolve_brought_folder(options["path"])
+            folder = resolve_brought_folder(options["path"], for_operator=True)
             assign_folder(folder, team=team, operator=None, reason=options["reason"])
         except AppError as exc:
             raise CommandError(exc.message) from exc

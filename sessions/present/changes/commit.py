@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,7 +35,8 @@ class CommitLink:
 class CommitForm:
     """What is committed, in the words of its button. `id` is another once something was.
 
-    `names` are what it sends. `is_shared`: others work in the folder, too.
+    `names` are what it sends. `is_shared`: others work in the folder, too. `is_open`: it was asked
+    for where another source was shown.
     """
 
     url: str
@@ -43,6 +45,7 @@ class CommitForm:
     message: str
     names: dict[str, str]
     is_shared: bool
+    is_open: bool
     publish_url: str
 
 
@@ -58,16 +61,23 @@ class ReviewCommit:
 
 
 def build_commit(
-    session: Session, row: Checkout | None, found: Found, asked: Asked, *, was_asked: bool
+    session: Session,
+    row: Checkout | None,
+    found: Found,
+    asked: Asked,
+    *,
+    was_asked: bool,
+    is_open: bool,
 ) -> ReviewCommit | None:
-    """`row` is of where the session works. `was_asked`: somebody waits for their commit."""
+    """`row` is of where the session works. `was_asked`: somebody waits for their commit. `is_open`:
+    somebody is about to write its message."""
     if asked.source is Source.COMMIT and found.commit:
         said = _("Commit %(commit)s") % {"commit": found.commit[:_SHORT]}
         return ReviewCommit(result=said, links=_at_forge(session, row, found.commit))
     if asked.turn or asked.source is not Source.UNCOMMITTED:
         return None
     place = Place.of(session)
-    form = _form(session, row, found, place) if found.entries else None
+    form = _form(session, row, found, place, is_open) if found.entries else None
     if not (row and was_asked):
         return ReviewCommit(form) if form else None
     if row.job:
@@ -93,8 +103,13 @@ def suggested_message(session: Session, row: Checkout | None) -> str:
     """The session's title; once something of it is committed, what was asked for last."""
     title = "" if is_default_title(session.title) else session.title
     if title and not (row and list_of(row.survey, "commits")):
-        return title[:_MAX_SUBJECT_CHARS]
-    return _newest_prompt(session) or title[:_MAX_SUBJECT_CHARS]
+        return _subject(title)
+    return _newest_prompt(session) or _subject(title)
+
+
+def _subject(text: str) -> str:
+    """Cut between two words, where it has several."""
+    return textwrap.shorten(text, _MAX_SUBJECT_CHARS, placeholder="") or text[:_MAX_SUBJECT_CHARS]
 
 
 def _newest_prompt(session: Session) -> str:
@@ -103,10 +118,12 @@ def _newest_prompt(session: Session) -> str:
         return ""
     parts = Part.objects.filter(message=message, type="text").order_by("seq", "id")
     texts = [text_of(part.data, "text") for part in parts if not part.data.get("synthetic")]
-    return first_line(texts[0], _MAX_SUBJECT_CHARS) if texts else ""
+    return _subject(first_line(texts[0])) if texts else ""
 
 
-def _form(session: Session, row: Checkout | None, found: Found, place: Place) -> CommitForm:
+def _form(
+    session: Session, row: Checkout | None, found: Found, place: Place, is_open: bool
+) -> CommitForm:
     count = len(found.entries) + found.rest.files
     text = ngettext("Commit %(count)s file", "Commit all %(count)s files", count)
     if found.staged:
@@ -127,6 +144,7 @@ def _form(session: Session, row: Checkout | None, found: Found, place: Place) ->
             "key": new_id("msg"),
         },
         is_shared=not session.folder and not found.staged,
+        is_open=is_open,
         publish_url=place.url("publish"),
     )
 

@@ -8,9 +8,15 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
-from opencode_web.lib.diff_html import DiffLine, Gap, PlainLine, plain_lines, unmodified_rows
+from opencode_web.lib.diff_html import (
+    DiffLine,
+    Gap,
+    PlainLine,
+    plain_lines,
+    unmodified_rows,
+    unmodified_text,
+)
 from opencode_web.lib.errors import Conflict, NotFound
 from sessions.present.changes.review_comments import GapLinks, Row
 
@@ -65,8 +71,7 @@ class GapPlace:
         gap, step = opened.gap, left is None or left > STEP
         text = _("More lines below")
         if left is not None:
-            said = ngettext("%(count)s unmodified line", "%(count)s unmodified lines", left)
-            text = said % {"count": left}
+            text = unmodified_text(left)
         everything = opened.bottom + (opened.top + STEP if left is None else opened.top + left)
         at_start, at_end = gap.new == 1 or gap.old == 1, left is None
         down = replace(opened, top=opened.top + STEP)

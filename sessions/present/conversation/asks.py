@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
+from django.utils.formats import number_format
 from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from opencode_web.lib.diff_html import DiffLine, render_diff
+from opencode_web.lib.diff_html import DiffLine, render_diff, unmodified_text
 from opencode_web.lib.json import JsonObject, object_of, text_of
 from opencode_web.lib.templatetags.ui import money
 from sessions.config.cost_limit import PERMISSION, role_to_answer
@@ -29,9 +30,14 @@ from tools.permissions.rules import MAX_PATTERN_CHARS, say_source
 _DIFF_ROWS = 200
 # Lines that stay as they are, before the first that changes: on a phone it must be in sight.
 _LEAD_ROWS = 1
+# No more than this is in sight at once on a phone, and on wider screens; of more the card says how
+# much it is.
+_PHONE_ROWS, _PHONE_CHARS = 6, 300
+_WIDE_ROWS, _WIDE_CHARS = 12, 900
 _MAX_ROW_CHARS = 160
 _MOST_NAMES = 3
 _ACTS = {
+    "create": gettext_noop("Allow creating"),
     "edit": gettext_noop("Allow editing"),
     "read": gettext_noop("Allow reading"),
     "glob": gettext_noop("Allow looking for files"),
@@ -45,6 +51,7 @@ _ACTS = {
 
 # The same where a line has to be short.
 _NEEDS = {
+    "create": gettext_noop("Permission to create %(what)s"),
     "edit": gettext_noop("Permission to edit %(what)s"),
     "read": gettext_noop("Permission to read %(what)s"),
     "glob": gettext_noop("Permission to look for %(what)s"),
@@ -94,11 +101,16 @@ class PermissionCard:
     # Relative to the worktree; empty when it is the worktree.
     workdir: str
     lines: list[DiffLine]
+    # How many lines there are, and the page that has all of them where these are not all.
+    count: int
+    whole_url: str
     path: str
     why: str
     # Whose rule asks, in words.
     source: str
     always: list[AlwaysChoice]
+    # Nobody saves an answer in this team.
+    only_once: bool
     position: int
     total: int
     reply_url: str
@@ -124,6 +136,25 @@ class PermissionCard:
         is_short = len(self.command) <= _MAX_ROW_CHARS and "\n" not in self.command
         return is_short and not (self.lines or self.workdir)
 
+    @property
+    def is_long(self) -> bool:
+        return self.count > _PHONE_ROWS
+
+    @property
+    def fits_wide(self) -> bool:
+        rows = max(self.count, len(self.command.splitlines()))
+        return rows <= _WIDE_ROWS and len(self.command) <= _WIDE_CHARS
+
+    @property
+    def command_size(self) -> str:
+        """How long the command is, in words; nothing where all of it is in sight."""
+        count, chars = len(self.command.splitlines()), len(self.command)
+        if count <= _PHONE_ROWS and chars <= _PHONE_CHARS:
+            return ""
+        lines = ngettext("%(count)s line", "%(count)s lines", count) % {"count": count}
+        size = {"lines": lines, "chars": number_format(chars, force_grouping=True)}
+        return _("%(lines)s, %(chars)s characters") % size
+
 
 def permission_title(request: PermissionRequest, place: Place) -> str:
     """The question in words, such as `Allow 2 shell commands?`."""
@@ -139,9 +170,10 @@ def permission_title(request: PermissionRequest, place: Place) -> str:
         ) % {"count": count}
     if named := server_tool(request.metadata):
         return _("Allow %(tool)s?") % {"tool": named}
+    asked = _act_of(request)
     act = (
-        _(_ACTS[request.permission])
-        if request.permission in _ACTS
+        _(_ACTS[asked])
+        if asked in _ACTS
         else _("Allow %(permission)s for") % {"permission": request.permission}
     )
     what = ", ".join(place.short(str(pattern)) for pattern in request.patterns[:3])
@@ -166,9 +198,14 @@ def permission_summary(request: PermissionRequest) -> str:
     what = first_line(", ".join(str(pattern) for pattern in request.patterns), 60)
     if request.permission == "doom_loop":
         return _("Repeated call: %(what)s") % {"what": what}
-    if request.permission in _NEEDS:
-        return _(_NEEDS[request.permission]) % {"what": what}
+    if (asked := _act_of(request)) in _NEEDS:
+        return _(_NEEDS[asked]) % {"what": what}
     return _("Permission: %(what)s") % {"what": f"{request.permission} {what}"}
+
+
+def _act_of(request: PermissionRequest) -> str:
+    is_new = request.permission == "edit" and request.metadata.get("exists") is False
+    return "create" if is_new else request.permission
 
 
 def _amounts(request: PermissionRequest) -> tuple[str, str, str]:
@@ -195,24 +232,23 @@ def build_card(
     *,
     position: int,
     total: int,
-    why: str,
+    call: StoredTool | None = None,
     together: Sequence[Together] = (),
     second: SecondPerson | None = None,
 ) -> PermissionCard:
-    """`why`: what the agent said the call is for. `together`: the requests to allow with it.
-    `second`: who may allow what needs a second person, of all requests of its tree."""
+    """`call`: what waits for the answer. `together`: the requests to allow with it. `second`: who
+    may allow what needs a second person, of all requests of its tree."""
     metadata: JsonObject = request.metadata
     path = place.short(text_of(metadata, "filepath"))
-    patch = text_of(metadata, "diff")
-    lines = patch_lines(patched_files(metadata, place, show_large=True))
-    if patch and not lines:
-        lines = render_diff(patch, path=path, show_large=True).lines
-    lines = _from_first_change(lines)
-    if len(lines) > _DIFF_ROWS:
-        rest = DiffLine(
-            "skip", None, None, _("%(count)s more lines") % {"count": len(lines) - _DIFF_ROWS}
-        )
-        lines = [*lines[:_DIFF_ROWS], rest]
+    lines = _from_first_change(asked_lines(request, place))
+    count, whole_url = len(lines), ""
+    if count > _DIFF_ROWS or any(line.is_cut for line in lines):
+        of_call = replace(place, session=request.session_id)
+        whole_url = f"{of_call.body_url(call['id'])}?permission={request.pk}" if call else ""
+    if count > _DIFF_ROWS:
+        rest = _("%(count)s more lines") % {"count": count - _DIFF_ROWS}
+        lines = [*lines[:_DIFF_ROWS], DiffLine("skip", None, None, rest)]
+    always = _choices(request)
     return PermissionCard(
         id=request.pk,
         title=permission_title(request, place),
@@ -224,10 +260,13 @@ def build_card(
         command=_command(metadata),
         workdir=text_of(metadata, "workdir"),
         lines=lines,
+        count=count,
+        whole_url=whole_url,
         path=path,
-        why=text_of(metadata, "reason") or why,
+        why=text_of(metadata, "reason") or _reason_of(call),
         source=say_source(request.source),
-        always=_choices(request),
+        always=[] if place.holds_rules else always,
+        only_once=place.holds_rules and bool(always),
         position=position,
         total=total,
         reply_url=place.url("reply", permission=request.pk),
@@ -241,12 +280,29 @@ def build_card(
     )
 
 
+def asked_lines(
+    request: PermissionRequest, place: Place, *, show_long: bool = False
+) -> list[DiffLine]:
+    """The diff that it asks for. Lines of more than 2,000 characters are cut unless `show_long`."""
+    lines = patch_lines(patched_files(request.metadata, place, show_large=True))
+    patch, path = (text_of(request.metadata, key) for key in ("diff", "filepath"))
+    if patch and not lines:
+        named = place.short(path)
+        lines = render_diff(patch, path=named, show_large=True, show_long=show_long).lines
+    return lines
+
+
 def _from_first_change(lines: list[DiffLine]) -> list[DiffLine]:
     first = next((at for at, line in enumerate(lines) if line.kind in ("add", "del")), 0)
     lead = lines[:first]
-    cut = [line for line in lead if line.kind != "same"]
-    kept = [line for line in lead if line.kind == "same"][-_LEAD_ROWS:]
-    return [*cut, *kept, *lines[first:]]
+    same = [line for line in lead if line.kind == "same"]
+    left_out = len(same) - _LEAD_ROWS
+    if left_out <= 0:
+        return lines
+    cut = [line for line in lead if line.kind != "same" and not line.gap]
+    gap = next((line.gap.count for line in lead if line.gap), 0)
+    skip = DiffLine("skip", None, None, unmodified_text(gap + left_out))
+    return [*cut, skip, *same[-_LEAD_ROWS:], *lines[first:]]
 
 
 def asked_by(request: PermissionRequest) -> str:
@@ -298,8 +354,6 @@ def _command(metadata: JsonObject) -> str:
     return text_of(metadata, "command")
 
 
-def reasons_of(parts: Iterable[StoredTool]) -> dict[str, str]:
-    """What the model says each of these calls is for, by call id."""
-    return {
-        part["callID"]: text_of(part["state"].get("input", {}), "description") for part in parts
-    }
+def _reason_of(call: StoredTool | None) -> str:
+    """What the model says the call is for."""
+    return text_of(call["state"].get("input", {}), "description") if call else ""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sessions.events.stored import StoredTool
 from sessions.inbox import not_begun, pending_inputs, sending_order
 from sessions.models import Part, PermissionRequest, QuestionRequest, Session, State
 from sessions.present.conversation.asks import (
     PermissionCard,
     build_card,
     can_go_together,
-    reasons_of,
     said_together,
 )
 from sessions.present.conversation.history import Waiting
@@ -31,11 +31,11 @@ def build_cards(sessions: Sequence[tuple[Place, Sequence[Waiting]]]) -> list[lis
     """Returns: the cards of each session, with one query for all."""
     messages = {row.message_id for _, waiting in sessions for row in waiting}
     parts = Part.objects.filter(message__in=messages, type="tool")
-    reasons = reasons_of(parts.values_list("data", flat=True))
-    return [_cards_of(place, waiting, reasons) for place, waiting in sessions]
+    calls = {part["callID"]: part for part in parts.values_list("data", flat=True)}
+    return [_cards_of(place, waiting, calls) for place, waiting in sessions]
 
 
-def _cards_of(place: Place, waiting: Sequence[Waiting], reasons: dict[str, str]) -> list[Card]:
+def _cards_of(place: Place, waiting: Sequence[Waiting], calls: dict[str, StoredTool]) -> list[Card]:
     cards, total = list[Card](), len(waiting)
     several = [
         said_together(row, place)
@@ -49,7 +49,6 @@ def _cards_of(place: Place, waiting: Sequence[Waiting], reasons: dict[str, str])
         if isinstance(row, QuestionRequest):
             cards.append(build_question_card(row, place, position=position, total=total))
             continue
-        why = reasons.get(row.call_id, "")
         together = several if len(several) > 1 and row.pk == several[0].id else []
         cards.append(
             build_card(
@@ -57,7 +56,7 @@ def _cards_of(place: Place, waiting: Sequence[Waiting], reasons: dict[str, str])
                 place,
                 position=position,
                 total=total,
-                why=why,
+                call=calls.get(row.call_id),
                 together=together,
                 second=second,
             )

@@ -26,6 +26,7 @@ from sessions.models import Message, Part
 from sessions.present.conversation.counts import looks_of
 from sessions.present.conversation.decisions import Decisions
 from sessions.present.conversation.faults import ErrorView, build_fault
+from sessions.present.conversation.plugin_notes import plugin_sentence
 from sessions.present.conversation.subagent_work import FindBelow, nothing_below
 from sessions.present.conversation.tools import EXPLORING, ToolRow, build_tool_row
 from sessions.present.data import duration_of, moment_of
@@ -65,7 +66,7 @@ class RetryView:
     attempt: int
     message: str
     now_url: str
-    # What was wrong, files or a model, is left out now, so it is no try of many.
+    # What was wrong, files, a model or plugins, is left out now, so it is no try of many.
     left_out: bool = False
     tries: int = MAX_TRIES
 
@@ -195,7 +196,22 @@ def build_item(part: StoredPart, context: RenderContext) -> Item | None:
             return _item("subagent" if row.open_url else "tool", part_id, row=row)
         case "retry":
             return _item("retry", part_id, part=_retry(part, context.place))
+        case "step-start":
+            return _notes(part_id, part.get("plugins"))
     return None
+
+
+def prompt_notes(parts: Iterable[Part]) -> list[Item]:
+    """Returns: what plugins did to a message, below it."""
+    found = (_notes(one.pk, one.data.get("metadata", {}).get("plugins")) for one in parts)
+    return [item for item in found if item is not None]
+
+
+def _notes(part_id: str, notes: object) -> Item | None:
+    if not (said := plugin_sentence(notes)):
+        return None
+    view = RetryView(part_id, attempt=0, message=said, now_url="", left_out=True)
+    return _item("retry", part_id, part=view)
 
 
 def _item(

@@ -21,6 +21,7 @@ from sessions.present.conversation.decisions import (
     stopped_by,
 )
 from sessions.present.conversation.page_body import host_of, page_body
+from sessions.present.conversation.plugin_notes import plugin_sentence
 from sessions.present.conversation.shell_body import last_line, shell_body
 from sessions.present.conversation.subagent_work import FindBelow, nothing_below, work_of
 from sessions.present.conversation.todos import build_todos
@@ -62,6 +63,8 @@ class ToolRow:
     # The page of the sub-agent that the call has started.
     open_url: str = ""
     decisions: Sequence[Decision] = field(default_factory=list)
+    # What plugins did to it, in a sentence.
+    plugins: str = ""
     # It never ran: a person did not allow it.
     rejected: bool = False
 
@@ -133,6 +136,7 @@ def build_tool_row(
         tail=looks.tail,
         decisions=[decision for decision in decisions if decision.said],
         rejected=rejected,
+        plugins=plugin_sentence(metadata.get("plugins")),
     )
 
 
@@ -319,6 +323,7 @@ def _other(call: Call) -> Looks:
         first_line(title),
         template=DEFAULT,
         body=plain(call),
+        tail=last_line(call.state) if call.status == "running" and not call.waits else "",
     )
 
 

@@ -19,7 +19,7 @@ from sessions.events.stored import StoredAnswer, StoredFile, StoredPrompt
 from sessions.files import PICTURES
 from sessions.models import Message, Part
 from sessions.present.conversation.decisions import Decisions, waited_s
-from sessions.present.conversation.items import Item, RenderContext, build_items
+from sessions.present.conversation.items import Item, RenderContext, build_items, prompt_notes
 from sessions.present.data import moment_of
 from sessions.present.place import Place
 
@@ -145,7 +145,7 @@ def build_turn(rows: TurnRows, context: RenderContext, *, running: bool) -> Turn
         time=moment_of(info["time"]["created"]) if info else None,
         text=_bounded(text),
         files=files,
-        items=build_items(rows.answers, context),
+        items=[*prompt_notes(rows.prompt_parts), *build_items(rows.answers, context)],
         footer=None if running else _footer(rows, context),
         divider=_divider(rows),
         goes_on=bool(rows.prompt_parts) and not (text or files),

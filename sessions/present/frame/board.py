@@ -69,15 +69,15 @@ def load_board(access: TeamAccess, chosen: RailFilter) -> Board:
     The number of queries does not depend on that of the sessions.
     """
     team, user = access.team, access.user
-    rows = filtered(team, user, chosen).order_by("-active_at")
+    rows = filtered(access, chosen).order_by("-active_at")
     active = list(rows.exclude(state=State.IDLE)[:MAX_SHOWN])
     # What nobody has asked for anything is in no column.
     ended = list(rows.filter(state=State.IDLE).exclude(outcome=Outcome.NONE)[: ENDED_SHOWN + 1])
     sessions = [*active, *ended[:ENDED_SHOWN]]
     to_review = unreviewed(ended[:ENDED_SHOWN], user)
     found: dict[str, list[Row]] = {"ask": [], "others": [], "run": [], "review": [], "done": []}
-    for row in build_rows(sessions, user):
-        found[_key(row, access.role, is_to_review=row.id in to_review)].append(row)
+    for row in build_rows(sessions, access):
+        found[_key(row, access.in_team.role, is_to_review=row.id in to_review)].append(row)
     kin = _kin_of(sessions)
     columns = (
         Column("ask", _("Needs you"), "ask"),

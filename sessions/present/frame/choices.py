@@ -109,19 +109,22 @@ def _is_offered(offer: Offer) -> bool:
 
 
 def model_choices(
-    project: Project, user: User, chosen: str, *, back: str = ""
+    project: Project, user: User, chosen: str, *, in_use: str = "", back: str = ""
 ) -> list[ChoiceGroup]:
     """Favourites first, then what this person used last, then the rest of each provider.
 
+    Before them what is chosen or `in_use` by the session, with the reason, where it is not offered.
     `back` is the page that somebody returns to who connects a provider.
     """
-    offers = {one.ref: one for one in load_offers(project, user, chosen)}
+    used = [name for name in dict.fromkeys((chosen, in_use)) if name]
+    offers = {one.ref: one for one in load_offers(project, user, *used)}
     favourites = _names(user, FAVOURITES)
-    groups, shown = list[ChoiceGroup](), set[str]()
-    if chosen not in offers and (off := load_off(project, chosen)):
-        detail = _("An admin can turn it on again. Choose another one to continue.")
-        choice = Choice(chosen, off, detail, find=off.lower(), selected=True, blocked=True)
-        groups.append(ChoiceGroup(_("Turned off for this team"), [choice]))
+    groups = [
+        _withheld(project, name, offers.get(name), is_chosen=name == chosen)
+        for name in used
+        if name not in offers or not _is_offered(offers[name])
+    ]
+    shown = {group.choices[0].value for group in groups}
     for label, names in (
         (_("Favorites"), favourites),
         (_("Recently used"), _names(user, RECENT)[:MAX_RECENT]),
@@ -136,6 +139,35 @@ def model_choices(
             left.setdefault(one.provider.id, []).append(one)
     usable_first = sorted(left.values(), key=lambda rows: rows[0].is_keyless)
     return groups + [_group(project.team, rows, chosen, favourites, back) for rows in usable_first]
+
+
+def _withheld(project: Project, name: str, offer: Offer | None, *, is_chosen: bool) -> ChoiceGroup:
+    """A model that is in use and not offered. Where it still works, it can be taken again."""
+    variants = reads = ""
+    if offer is not None:
+        title, label = _("In use, but not offered"), offer.model.name
+        variants, reads = _variants_json(offer.model), offer.reads
+        if offer.model.status != "hidden":
+            detail = _("For developers: it plays a script that is in the message.")
+        else:
+            detail = _("It is hidden. It works as long as the provider serves it.")
+    elif label := load_off(project, name):
+        title = _("Turned off for this team")
+        detail = _("An admin can turn it on again. Choose another one to continue.")
+    else:
+        title, label = _("No longer offered"), name
+        detail = _("No provider of this team has it any more. Choose another one to continue.")
+    row = Choice(
+        name,
+        label,
+        detail,
+        find=f"{label} {name}".lower(),
+        variants=variants,
+        reads=reads,
+        selected=is_chosen,
+        blocked=offer is None or offer.is_keyless,
+    )
+    return ChoiceGroup(title, [row])
 
 
 def _names(user: User, key: str) -> list[str]:
@@ -159,7 +191,7 @@ def _rows(rows: Iterable[Offer], chosen: str, favourites: Sequence[str]) -> list
             detail=_facts(one),
             chips=_status(one),
             find=f"{one.model.name} {one.ref} {one.provider.name}".lower(),
-            variants=json.dumps([(name, variant_label(name)) for name in variants_of(one.model)]),
+            variants=_variants_json(one.model),
             reads=one.reads,
             selected=one.ref == chosen,
             blocked=one.is_keyless,
@@ -194,6 +226,10 @@ def variants_of(model: Model) -> list[str]:
     in it.
     """
     return ["", *model.variants] if model.variants else []
+
+
+def _variants_json(model: Model) -> str:
+    return json.dumps([(name, variant_label(name)) for name in variants_of(model)])
 
 
 def variant_choices(offers: Iterable[Offer], model: str, chosen: str) -> list[ChoiceGroup]:

@@ -78,11 +78,14 @@ class Draft:
     place: str | None = None
     branch: str = ""
     branch_fault: str = ""
+    private: bool = False
     # `agent:` or `model:` and a name each: other sessions with the same prompt.
     also: tuple[str, ...] = ()
     error: str = ""
     # What looks like keys in it: its writer is asked whether they are to be hidden.
     keys: tuple[str, ...] = ()
+    # The name of a command that is not there: sent again, it is text.
+    unknown_command: str = ""
     idempotency: str = ""
     # When it was typed, in milliseconds since the epoch; 0 for what is not kept.
     typed_ms: int = 0
@@ -119,6 +122,7 @@ class Composer:
     note: str = ""
     # As in `Draft`.
     keys: tuple[str, ...] = ()
+    unknown_command: str = ""
 
 
 def session_composer(session: Session, user: User, draft: Draft | None = None) -> Composer:
@@ -176,7 +180,12 @@ def start_composer(
         projects=options if choose else options[:1],
     )
     start = build_start_place(
-        chosen, user, place=draft.place, branch=draft.branch, fault=draft.branch_fault
+        chosen,
+        user,
+        place=draft.place,
+        branch=draft.branch,
+        fault=draft.branch_fault,
+        private=draft.private,
     )
     also = _also(composer, draft)
     return replace(composer, start=start, also=also, rows=3)
@@ -214,7 +223,9 @@ def _composer(
     back = reverse("team_home", kwargs={"team": project.team.slug})
     if session is not None:
         back = reverse("sessions:session", kwargs={"team": project.team.slug, "session": key})
-    offers, chosen, reason = _offers(project, user, config, draft.model, back)
+    offers, chosen, reason = _offers(
+        project, user, config, draft.model, back, is_in_use=session is not None
+    )
     return Composer(
         url=url,
         key=key,
@@ -222,6 +233,7 @@ def _composer(
         text=draft.text,
         error=draft.error,
         keys=draft.keys,
+        unknown_command=draft.unknown_command,
         idempotency=draft.idempotency or new_id("msg"),
         agents=_agents(config, draft.agent),
         models=_groups(offers, chosen),
@@ -254,9 +266,12 @@ def _agents(config: Config, chosen: str) -> list[Option]:
 
 
 def _offers(
-    project: Project, user: User, config: Config, chosen: str, back: str
+    project: Project, user: User, config: Config, chosen: str, back: str, *, is_in_use: bool
 ) -> tuple[list[Offer], str, Reason | None]:
-    """Returns: what can be chosen, what is chosen, and why nothing can."""
+    """`is_in_use`: a session goes on with what is chosen.
+
+    Returns: what can be chosen, what is chosen, and why nothing can.
+    """
     data = config_data(project)
     try:
         providers = effective_providers(project.team, data, user=user)
@@ -270,6 +285,9 @@ def _offers(
     if chosen not in {one.ref for one in offers}:
         if off := load_off(project, chosen):
             return offers, chosen, _off(project, off)
+        if chosen and is_in_use:
+            text = _("%(model)s is no longer offered. Choose another model.") % {"model": chosen}
+            return offers, chosen, Reason(text, "", "", of_model=True)
         chosen = str(fallback)
     usable = [one for one in offers if not one.is_keyless or one.ref == chosen]
     keyless = next((one for one in usable if one.is_keyless and one.ref == chosen), None)
@@ -295,8 +313,8 @@ def _groups(offers: list[Offer], chosen: str) -> list[OptionGroup]:
         group.options.append(option)
     if chosen not in {one.ref for one in offers} and chosen:
         # It stays chosen until somebody takes another one: nothing is changed behind their back.
-        option = Option(chosen, _("Turned off: %(model)s") % {"model": chosen}, True)
-        groups[""] = OptionGroup(_("Turned off for this team"), [option])
+        option = Option(chosen, _("Not available: %(model)s") % {"model": chosen}, True)
+        groups[""] = OptionGroup(_("Not available"), [option])
     return list(groups.values())
 
 

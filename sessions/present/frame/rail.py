@@ -13,17 +13,18 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import text_of
+from sessions.approvals.requests import changes_to_decide
 from sessions.config.cost_limit import role_to_answer
 from sessions.models import (
     ComparedSession,
     PermissionRequest,
     Pin,
-    Project,
     QuestionRequest,
     Session,
     State,
     WaitsFor,
 )
+from sessions.present.approval_titles import title_of
 from sessions.present.conversation.asks import asked_by, permission_summary
 from sessions.present.conversation.questions import question_summary
 from sessions.present.conversation.running_calls import calls_at_work
@@ -32,8 +33,9 @@ from sessions.present.projects import labels_of
 from sessions.present.pulls import newest_pulls
 from sessions.present.sessions import Asked, Row, build_row
 from sessions.queue_position import places_of
+from sessions.visibility import projects_in, role_for, sessions_in, with_roles
 from teams.access import TeamAccess, has_role
-from teams.models import Role, Team, User
+from teams.models import Role
 
 SHOWN = 40
 _LAST = 1 << 30
@@ -71,6 +73,15 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class ChangeRow:
+    """A change that waits for the person's approval."""
+
+    id: str
+    title: str
+    asker: str
+
+
+@dataclass(frozen=True)
 class Rail:
     url: str
     new_url: str
@@ -93,6 +104,9 @@ class Rail:
     pinned: bool = False
     groups: list[Group] = field(default_factory=list)
     more_url: str = ""
+    # What the person can approve, and the page where.
+    changes: list[ChangeRow] = field(default_factory=list)
+    changes_url: str = ""
 
 
 def load_rail(access: TeamAccess, chosen: RailFilter, *, current: str = "") -> Rail:
@@ -103,7 +117,7 @@ def load_rail(access: TeamAccess, chosen: RailFilter, *, current: str = "") -> R
     team, user = access.team, access.user
     home = reverse("team_home", kwargs={"team": team.slug})
     page = reverse("sessions:board", kwargs={"team": team.slug}) if chosen.board else home
-    rows = filtered(team, user, chosen)
+    rows = filtered(access, chosen)
     found = list(rows.order_by("-active_at")[: chosen.shown + 1])
     pins = Pin.objects.filter(user=user, session__project__team=team)
     pinned = set(pins.values_list("session_id", flat=True))
@@ -112,8 +126,8 @@ def load_rail(access: TeamAccess, chosen: RailFilter, *, current: str = "") -> R
     # What needs somebody is shown however old it is, and so is what somebody has pinned.
     extra = [session for session in active[:MAX_SHOWN] if session.pk not in known]
     shown = [*extra, *found[: chosen.shown]]
-    listed = build_rows(shown, user)
-    projects = list(Project.objects.filter(team=team).order_by("name", "pk"))
+    listed = build_rows(shown, access)
+    projects = list(projects_in(access).order_by("name", "pk"))
     labels = labels_of(projects)
     more = len(found) > chosen.shown
     away = replace(chosen, archived=not chosen.archived, board=False)
@@ -138,10 +152,15 @@ def load_rail(access: TeamAccess, chosen: RailFilter, *, current: str = "") -> R
         pinned=current in pinned,
         groups=[Group("archived", _("Archived"), "", listed)]
         if chosen.archived and shown
-        else group_rows(listed, role=access.role, pinned=pinned),
+        else group_rows(listed, role=access.in_team.role, pinned=pinned),
         more_url=f"{home}?{filter_query(chosen, shown=chosen.shown + 2 * SHOWN)}"
         if more and chosen.shown < MAX_SHOWN
         else "",
+        changes=[
+            ChangeRow(row.pk, title_of(row), row.asker.display_name)
+            for row in changes_to_decide(access)
+        ],
+        changes_url=reverse("sessions:approvals", kwargs={"team": team.slug}),
     )
 
 
@@ -154,12 +173,12 @@ def filter_query(chosen: RailFilter, *, shown: int) -> str:
     return urlencode({**fields, **archived, **board, "shown": shown})
 
 
-def filtered(team: Team, user: User, chosen: RailFilter) -> QuerySet[Session]:
+def filtered(access: TeamAccess, chosen: RailFilter) -> QuerySet[Session]:
     """The sessions of people that a filter lets through."""
-    rows = Session.objects.filter(project__team=team, parent=None)
+    rows = with_roles(sessions_in(access), access).filter(parent=None)
     rows = rows.filter(archived_at__isnull=not chosen.archived)
     if chosen.mine:
-        rows = rows.filter(owner=user)
+        rows = rows.filter(owner=access.user)
     if chosen.project:
         rows = rows.filter(project_id=chosen.project)
     if chosen.text:
@@ -167,12 +186,12 @@ def filtered(team: Team, user: User, chosen: RailFilter) -> QuerySet[Session]:
     return rows.select_related("project__team", "owner")
 
 
-def rows_of(sessions: QuerySet[Session]) -> list[Row]:
-    return build_rows(list(sessions.select_related("project__team", "owner")))
+def build_rows(
+    sessions: list[Session], access: TeamAccess | None = None, *, is_live: bool = False
+) -> list[Row]:
+    """One row for each session, in the given order; for everybody, without `access`.
 
-
-def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]:
-    """One row for each session, in the given order; for everybody, without a `viewer`.
+    With it the sessions are those of `with_roles`. `is_live`: for whatever page the person is on.
 
     One query for pull requests, one for attempts, one for what forks were made of, two for what the
     waiting ones ask, up to five for the busy ones.
@@ -190,12 +209,20 @@ def build_rows(sessions: list[Session], viewer: User | None = None) -> list[Row]
             asked.get(session.pk),
             place=line.get(session.pk),
             doing=doing.get(session.pk, ""),
-            viewer=viewer,
+            viewer=None if access is None or is_live else access.user,
+            role=None if access is None else _role_on_page(access, session, is_live=is_live),
             pull=pulls.get(session.pk),
             kind=kinds.get(session.pk, ""),
         )
         for session in sessions
     ]
+
+
+def _role_on_page(access: TeamAccess, session: Session, *, is_live: bool) -> Role | None:
+    """Returns: None where the page goes by that role anyway."""
+    role = role_for(access, session)
+    is_usual = role == access.role == access.in_team.role
+    return None if is_usual and not is_live else role
 
 
 def _attempts_of(sessions: Iterable[Session]) -> dict[str, str]:
@@ -243,8 +270,9 @@ def _asked_in(sessions: Iterable[Session]) -> dict[str, Asked]:
 
 
 def group_of_ask(row: Row, role: Role) -> str:
-    """Returns: where somebody sees a session that waits for a person."""
-    return "ask" if has_role(role, row.needs) else "others"
+    """`role`: in the project if the row has none. Returns: where somebody sees a session that waits
+    for a person."""
+    return "ask" if has_role(row.role or role, row.needs) else "others"
 
 
 def group_rows(

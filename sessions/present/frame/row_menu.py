@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.access import SessionAccess
+from sessions.actions.privacy import may_change_privacy
 from sessions.models import Pin
 from sessions.present.place import Place
 from sessions.present.sessions import shown_title
@@ -27,6 +28,9 @@ class RowMenu:
     share_url: str
     archive_url: str
     delete_url: str
+    private: bool
+    # Empty for who may not decide it.
+    privacy_url: str
 
 
 def load_row_menu(access: SessionAccess) -> RowMenu:
@@ -43,4 +47,6 @@ def load_row_menu(access: SessionAccess) -> RowMenu:
         share_url=place.url("shares"),
         archive_url=place.url("archive"),
         delete_url=place.url("delete"),
+        private=session.is_private,
+        privacy_url=place.url("privacy") if may_change_privacy(access.team, session) else "",
     )

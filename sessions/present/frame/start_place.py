@@ -42,6 +42,8 @@ class StartPlace:
     fault: str
     # Others work in the folder that is chosen.
     warning: str
+    # Only its owner and those who oversee the team will see it.
+    private: bool
 
 
 def kept_place(user: User, project: Project) -> str:
@@ -58,6 +60,7 @@ def build_start_place(
     branch: str = "",
     branches: Sequence[str] | None = None,
     fault: str = "",
+    private: bool = False,
 ) -> StartPlace:
     """`place`: what was sent, None where nothing was. `project.team` should be loaded."""
     chosen = kept_place(user, project) if place is None else place
@@ -74,6 +77,7 @@ def build_start_place(
         branches=branches,
         fault=fault,
         warning=_warning(project, user) if is_shared else "",
+        private=private,
     )
 
 

@@ -6,15 +6,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from opencode_web.lib.errors import NotFound
-from teams.access import is_operator
+from teams.access import access_operator
 from teams.models import Erasure, User
 
 
 def access_erasure(user: User, erasure_id: str) -> Erasure:
-    """For who asked for it, and for operators. Raises: NotFound."""
+    """For who asked for it, and for operators. Raises: NotFound; PolicyUnmet."""
     row = Erasure.objects.filter(pk=erasure_id).first()
-    if row is None or not (is_operator(user) or row.requested_by_id == user.pk):
+    if row is None:
         raise NotFound("Page", erasure_id)
+    if row.requested_by_id != user.pk:
+        access_operator(user)
     return row
 
 

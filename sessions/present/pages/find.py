@@ -26,6 +26,7 @@ from sessions.text_search import (
     find_said_in,
     words_of,
 )
+from sessions.visibility import oversees, sessions_in
 from teams.access import TeamAccess
 
 MAX_SESSIONS = 12
@@ -121,11 +122,12 @@ def load_found(
     project: Project | None = None,
     files: Section | None = None,
     note: str = "",
+    current: str = "",
 ) -> Found:
     """`query` may begin with one of `PREFIXES`. It is cut to `MAX_QUERY_CHARS`.
 
     `acting`: ids of the commands that do something on the page, which is about `project`; `files`:
-    what fits among them.
+    what fits among them; `current`: the id of the session that is shown.
     """
     query = query[:MAX_QUERY_CHARS]
     only, text = split_prefix(query)
@@ -137,7 +139,7 @@ def load_found(
         commands = Section("commands", _("Commands"), entries)
     if only in ("", "sessions") and access.sees_work:
         label = _("Sessions") if text else _("Recent sessions")
-        sessions = Section("sessions", label, _sessions(access, text))
+        sessions = Section("sessions", label, _sessions(access, text, current))
     if only == "" and text:
         settings = Section("settings", _("Settings"), _settings(access, text))
     # Without a word: on the page of a session what can be done with it, else what somebody has
@@ -146,8 +148,8 @@ def load_found(
     if not text and "rename" not in acting:
         order = [sessions, files, commands]
     shown = [one for one in order if one is not None and one.entries]
-    # Enter takes the first entry: a name that begins as typed goes before what only contains it.
-    shown.sort(key=lambda one: bool(text) and not _begins(one.entries[0].label, text))
+    # Enter takes the first entry.
+    shown.sort(key=lambda one: _distance(one.entries[0].label, text))
     return Found(query, shown, note)
 
 
@@ -171,13 +173,18 @@ def _fitting(pages: Iterable[Target], text: str, *, most: int = _MAX_PAGES) -> l
     rated = [(score(text, f"{page.label} {page.words}"), page) for page in pages]
     # Scattered letters fit nearly everything: only a name that has it as a whole is meant.
     fitting = [(rate, page) for rate, page in rated if rate is not None and is_whole(rate, text)]
-    # A name that begins so goes before all that only has it.
-    fitting.sort(key=lambda one: (not _begins(one[1].label, text), -one[0], one[1].label))
+    fitting.sort(key=lambda one: (_distance(one[1].label, text), -one[0], one[1].label))
     return [_entry(page) for _, page in fitting[:most]]
 
 
-def _begins(label: str, text: str) -> bool:
-    return label.casefold().startswith(text.casefold())
+def _distance(label: str, text: str) -> int:
+    """Rate a name: one that begins as typed goes before one with a word that does, and that before
+    what only contains it or is found by other words.
+    """
+    label, text = label.casefold(), text.casefold()
+    if label.startswith(text):
+        return 0
+    return 1 if f" {text}" in label else 2
 
 
 def _settings(access: TeamAccess, text: str) -> list[FindEntry]:
@@ -194,10 +201,8 @@ def _entry(page: Target) -> FindEntry:
     return FindEntry(page.label, page.url, detail, key=page.key)
 
 
-def _sessions(access: TeamAccess, text: str) -> list[FindEntry]:
-    rows = Session.objects.filter(project__team=access.team).select_related(
-        "project__team", "owner"
-    )
+def _sessions(access: TeamAccess, text: str, current: str) -> list[FindEntry]:
+    rows = sessions_in(access).select_related("project__team", "owner")
     newest = rows.order_by("-active_at", "pk")
     words = words_of(text)
     if not words:
@@ -206,10 +211,11 @@ def _sessions(access: TeamAccess, text: str) -> list[FindEntry]:
     titled = newest
     for word in words:
         titled = titled.filter(title__icontains=word)
-    said = find_said(access.team, text)
+    said = find_said(access.team, text, among=None if oversees(access.membership) else rows)
     order = dict.fromkeys([*titled.values_list("pk", flat=True)[:MAX_SESSIONS]])
     order |= dict.fromkeys(one.session for one in said)
-    ids = [*order][:MAX_SESSIONS]
+    # Whoever looks for one wants to go there: the one that they see comes last.
+    ids = sorted([*order][:MAX_SESSIONS], key=lambda one: one == current)
     found = rows.in_bulk(ids)
     shown = [found[one] for one in ids if one in found]
     places = {one.pk: Place.of(one) for one in shown}

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from sessions.models import Project
 from sessions.present.projects import labels_of, project_url
+from sessions.visibility import projects_in
 from teams.access import TeamAccess
 from teams.commands.acts import ACTS
 from teams.commands.command import Command, Group
@@ -44,19 +45,19 @@ def acts(ids: Collection[str]) -> list[Target]:
 
 
 def command_pages(access: TeamAccess, project: Project | None = None) -> list[Target]:
-    """Where people of a role go to do something, from a page that is about `project`."""
+    """Where people of a role go to do something, from a page that is about `project`, or from one
+    that is about none where the team has a single one."""
+    projects = list(projects_in(access).order_by("name", "pk"))
+    if project is None and len(projects) == 1:
+        project = projects[0]
     place = {"team": access.team.slug}
     if project is not None:
         place["project"] = project.pk
     groups = [Group.GO, Group.ANYWHERE, *([Group.PROJECT] if project is not None else [])]
     pages = [one for one in PAGES if one.group in groups or one.keys]
-    found = _for_person(access, pages, place)
-    if not access.sees_work:
-        return found
-    projects = list(Project.objects.filter(team=access.team).order_by("name", "pk"))
     labels = labels_of(projects)
     return [
-        *found,
+        *_for_person(access, pages, place),
         *(
             Target(_("Project %(name)s") % {"name": labels[one.pk]}, project_url(one))
             for one in projects

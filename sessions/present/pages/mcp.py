@@ -23,7 +23,8 @@ from sessions.mcp.programs import digest_of_programs, programs_in, unaccepted
 from sessions.mcp.servers import KEY, NEEDS_AUTH, known_servers, refusal, running, servers_in
 from sessions.models import McpProgram, McpServer, Project
 from sessions.present.projects import labels_of, project_url
-from teams.models import Team
+from sessions.visibility import projects_in
+from teams.access import TeamAccess
 
 _LEVELS = {
     "server": gettext_noop("From this server"),
@@ -100,10 +101,11 @@ class ServerLine:
 Address = Callable[[str, str], str]
 
 
-def team_lines(team: Team, address: Address) -> list[ServerLine]:
+def team_lines(access: TeamAccess, address: Address) -> list[ServerLine]:
     """The servers of every project of a team. `address`: of what is done with one, by name."""
+    team = access.team
     own = servers_in(team.config)
-    awaited = awaited_in(Project.objects.filter(team=team))
+    awaited = awaited_in(projects_in(access))
     lines = []
     for name, server in _parsed(team_data(team)).items():
         level = "team" if _is_defined(own.get(name)) else "server"
@@ -187,9 +189,9 @@ def awaited_in(projects: QuerySet[Project]) -> dict[str, list[ProjectServers]]:
     return found
 
 
-def projects_with_servers(team: Team) -> list[ProjectServers]:
+def projects_with_servers(access: TeamAccess) -> list[ProjectServers]:
     """The projects of a team that have servers of their own. One query."""
-    projects = list(Project.objects.filter(team=team).order_by("name", "pk"))
+    projects = list(projects_in(access).select_related("team").order_by("name", "pk"))
     labels = labels_of(projects)
     return [
         ProjectServers(labels[one.pk], project_url(one, "project_mcp"), ", ".join(names))

@@ -7,14 +7,16 @@ from datetime import UTC, datetime
 
 from django.utils.translation import gettext as _
 
+from sessions.access import ProjectAccess
 from sessions.browse.repository import Commit
-from sessions.models import Outcome, Project, ServerProcess, Session
+from sessions.models import Outcome, Project, ServerProcess
 from sessions.present.frame.composer import Composer
 from sessions.present.place import Place
 from sessions.present.pulls import PullLine, load_open_pulls
 from sessions.present.sessions import Look, look_of, shown_title
 from sessions.present.stored_text import outcome_of
 from sessions.processes import living_processes
+from sessions.visibility import sessions_in
 
 _SHORT_SHA = 8
 
@@ -49,10 +51,11 @@ class Overview:
     health: list[HealthLine]
 
 
-def build_overview(project: Project, branch: str, composer: Composer) -> Overview:
+def build_overview(access: ProjectAccess, branch: str, composer: Composer) -> Overview:
     """`composer`: of the project's page, which knows what can be sent. Four queries."""
-    pulls, more = load_open_pulls(project)
-    health = [_model(composer), _worker(project), _last_turn(project)]
+    project = access.project
+    pulls, more = load_open_pulls(access)
+    health = [_model(composer), _worker(project), _last_turn(access)]
     return Overview(branch, pulls, more, [line for line in health if line])
 
 
@@ -83,8 +86,8 @@ def _worker(project: Project) -> HealthLine:
     return HealthLine("fail", _("No worker is online. Prompts wait until one is."))
 
 
-def _last_turn(project: Project) -> HealthLine | None:
-    rows = Session.objects.filter(project=project, parent=None, archived_at=None)
+def _last_turn(access: ProjectAccess) -> HealthLine | None:
+    rows = sessions_in(access.team).filter(project=access.project, parent=None, archived_at=None)
     ended = rows.exclude(outcome=Outcome.NONE).select_related("project__team")
     last = ended.order_by("-active_at").first()
     if last is None:

@@ -187,7 +187,7 @@ def _stand(row: Checkout | None, publishing: Publishing) -> Stand:
         branch=(row.branch if row else "") or text_of(survey, "branch"),
         base_branch=row.base_branch if row else "",
         remote=publishing.url,
-        forge=NAMES[publishing.kind] if publishing.kind else "",
+        forge=str(NAMES[publishing.kind]) if publishing.kind else "",
         dirty=row.dirty if row else 0,
         ahead=row.ahead if row else 0,
         behind=row.behind if row else 0,

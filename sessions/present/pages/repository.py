@@ -18,6 +18,7 @@ from sessions.models import Project, RepositoryTrust
 from sessions.repository.brought import BroughtFile, BroughtKind
 from sessions.repository.custom_tools import Described, described
 from sessions.repository.globs import forget_found
+from sessions.repository.plugins import named_in
 from sessions.repository.problems import Problem
 from sessions.repository.settings import Ignored, read_repository_settings, sift
 from sessions.skills import project_skills
@@ -29,6 +30,8 @@ _KINDS = {
     BroughtKind.COMMAND: gettext_noop("Command"),
     BroughtKind.TOOL: gettext_noop("Tool"),
     BroughtKind.PART_OF_TOOLS: gettext_noop("Beside tools"),
+    BroughtKind.PLUGIN: gettext_noop("Plugin"),
+    BroughtKind.PART_OF_PLUGINS: gettext_noop("Beside plugins"),
     BroughtKind.SETTINGS: gettext_noop("Settings"),
     BroughtKind.TAKEN_IN: gettext_noop("Part of settings"),
 }
@@ -78,9 +81,16 @@ def build_repository_page(project: Project) -> RepositoryPage:
             path=file.path,
             kind=_(_KINDS[file.kind]),
             is_named=file.kind
-            in (BroughtKind.AGENT, BroughtKind.MODE, BroughtKind.COMMAND, BroughtKind.TOOL),
+            in (
+                BroughtKind.AGENT,
+                BroughtKind.MODE,
+                BroughtKind.COMMAND,
+                BroughtKind.TOOL,
+                BroughtKind.PLUGIN,
+            ),
             name=file.name,
-            would=list(_would(file, found.get(file.path), config, waiting)),
+            would=list(_would(file, found.get(file.path), config, waiting))
+            + list(_would_plug(file, tools)),
             state=_state(trusted.get(file.path), file.digest) if row else "",
         )
         for file in brought.files
@@ -150,6 +160,24 @@ def _would(
                 yield _("use the model %(model)s") % {"model": agent.config.model}
         case _:
             return
+
+
+def _would_plug(file: BroughtFile, found: Described) -> Iterator[str]:
+    """As it said when it was loaded; before, as its text says."""
+    if file.kind is not BroughtKind.PLUGIN:
+        return
+    known = next((one for one in found.plugins if one.path == file.path), None)
+    hooks = known.hooks if known else named_in(file.text)
+    if hooks:
+        yield _("run in the sandbox during turns and be called for %(hooks)s") % {
+            "hooks": ", ".join(sorted(hooks))
+        }
+    else:
+        yield _("run in the sandbox during turns")
+    if tools := [tool.name for tool in found.tools if tool.path == file.path]:
+        yield _("offer agents the tools %(names)s") % {"names": ", ".join(tools)}
+    if known and known.is_off:
+        yield _("do nothing: it was switched off because it took too long three times")
 
 
 def _would_set(file: BroughtFile, config: Config, waiting: Iterable[Ignored]) -> Iterator[str]:

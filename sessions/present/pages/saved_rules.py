@@ -9,10 +9,12 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from sessions.models import Project, SavedRule
+from sessions.access import ProjectAccess
+from sessions.models import SavedRule
 from sessions.present.projects import project_url
+from sessions.visibility import projects_in, sessions_in
 from teams.access import TeamAccess
-from teams.models import Role, Team
+from teams.models import Role
 
 
 @dataclass(frozen=True)
@@ -27,22 +29,24 @@ class SavedLine:
     revoke_url: str
 
 
-def load_rules(project: Project) -> list[SavedLine]:
+def load_rules(access: ProjectAccess) -> list[SavedLine]:
     """Returns: what holds in a project or in sessions of it, by permission."""
-    rows = _lines_of(SavedRule.objects.filter(Q(project=project) | Q(team=project.team_id)))
+    project = access.project
+    rows = _lines_of(rules_in(access.team).filter(Q(project=project) | Q(project=None)))
     return [
         _line(row, project_url(project, "rule_revoke", rule=str(row.pk)) if row.project else "")
         for row in rows.order_by("permission", "pattern", "pk")
     ]
 
 
-def of_team(team: Team) -> QuerySet[SavedRule]:
-    """Returns: what holds somewhere in a team."""
-    return SavedRule.objects.filter(Q(team=team) | Q(project__team=team))
+def rules_in(access: TeamAccess) -> QuerySet[SavedRule]:
+    """Returns: what holds in a team, and in projects and sessions of it that the person sees."""
+    is_seen = Q(project__in=projects_in(access), session=None) | Q(session__in=sessions_in(access))
+    return SavedRule.objects.filter(Q(team=access.team) | is_seen)
 
 
 def load_team_rules(access: TeamAccess, *, most: int) -> list[SavedLine]:
-    """Returns: the newest of `of_team`, with what the person may revoke."""
+    """Returns: the newest of `rules_in`, with what the person may revoke."""
     return [
         _line(
             row,
@@ -50,7 +54,7 @@ def load_team_rules(access: TeamAccess, *, most: int) -> list[SavedLine]:
             if access.can(Role.MEMBER if row.project else Role.ADMIN)
             else "",
         )
-        for row in _lines_of(of_team(access.team)).order_by("-pk")[:most]
+        for row in _lines_of(rules_in(access)).order_by("-pk")[:most]
     ]
 
 

@@ -117,7 +117,7 @@ def load_shared_row(share: Share, part_id: str) -> ToolRow:
 
 def _place(share: Share) -> SharedPlace:
     session = share.session
-    return SharedPlace("", session.pk, session.worktree, share_token(share.pk))
+    return SharedPlace("", session.pk, session.worktree, token=share_token(share.pk))
 
 
 def _cleaner(session: Session) -> Callable[[str], str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -13,10 +13,12 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.errors import NotFound
 from providers.model_names import ModelNames
 from sessions.config.effective import team_data
-from sessions.models import Project
-from teams.models import Team, UsageEntry, User
+from sessions.visibility import named_projects
+from teams.access import TeamAccess
+from teams.models import UsageEntry, User
 from teams.usage import GONE, Asked, Used, add_up, by, by_day, find_usage
 from teams.usage_form import RANGES, USUAL
 
@@ -100,6 +102,8 @@ class Names:
 
     people: Mapping[int, User]
     projects: Mapping[str, str]
+    # Ids of those that are there and that the reader does not see.
+    hidden: Collection[str]
     models: ModelNames
 
     def person(self, id: int | None) -> str:
@@ -117,21 +121,33 @@ class Names:
     def project(self, id: str) -> str:
         if not id:
             return _("Outside projects")
+        if id in self.hidden:
+            return _("Restricted project")
         return self.projects.get(id) or _("Deleted project %(id)s") % {"id": id[-6:]}
 
 
-def load_names(team: Team, entries: QuerySet[UsageEntry]) -> Names:
-    """Returns: the names of everybody in the entries, and of the team's projects."""
+def load_names(access: TeamAccess, entries: QuerySet[UsageEntry]) -> Names:
+    """Returns: the names of everybody in the entries, and of projects that the person may know."""
+    team = access.team
     ids = entries.order_by().values("user")
     people = {user.pk: user for user in User.objects.filter(pk__in=ids)}
-    projects = dict(Project.objects.filter(team=team).values_list("pk", "name"))
-    return Names(people, projects, ModelNames(team, partial(team_data, team)))
+    projects = dict(named_projects(access).values_list("pk", "name"))
+    hidden = set(team.projects.exclude(pk__in=projects).values_list("pk", flat=True))
+    return Names(people, projects, hidden, ModelNames(team, partial(team_data, team)))
 
 
-def load_usage(team: Team, asked: Asked, given: QueryDict, *, for_all: bool) -> UsagePage:
+def require_seen(access: TeamAccess, asked: Asked) -> None:
+    """Raises: NotFound for a project of the team that the person may not know of."""
+    there = access.team.projects.filter(pk=asked.project)
+    if not access.sees_spending and there.exclude(pk__in=named_projects(access)).exists():
+        raise NotFound("Project", asked.project)
+
+
+def load_usage(access: TeamAccess, asked: Asked, given: QueryDict, *, for_all: bool) -> UsagePage:
     """`for_all`: with the table of members."""
+    team = access.team
     entries = find_usage(team, asked)
-    names = load_names(team, entries)
+    names = load_names(access, entries)
     kept = {name: str(given[name]) for name in _NAMES if given.get(name)}
     total, before = add_up(entries), add_up(find_usage(team, asked.before()))
     days = by_day(entries)

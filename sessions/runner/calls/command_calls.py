@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
-from sessions.access import may_prompt
+from sessions.authors import may_prompt
 from sessions.commands.marks import (
     KEY,
     SUBTASK,
@@ -79,7 +79,7 @@ def command_step(
         # Those of commands name none.
         model = _common_model(subtasks) if not calls else None
         calls += [_call_of(part) for part in subtasks]
-    if not calls or not may_prompt(prompt.author, session.project):
+    if not calls or not may_prompt(prompt.author, session):
         return None  # the turn that follows says it
     return _begin(session, prompt, calls, model)
 

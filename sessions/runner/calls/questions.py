@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from opencode_web.lib.ids import new_id
 from sessions.events.parts import ToolPart
@@ -23,9 +24,11 @@ Outcome = list[list[str]] | QuestionDismissed | Suspended
 
 @transaction.atomic
 def ask_person(
-    lease: Lease, part: ToolPart, questions: Sequence[Question], *, agent: str
+    lease: Lease, part: ToolPart, questions: Sequence[Question], *, agent: str, number: int = 0
 ) -> Outcome:
     """The answers that a person gave to this call, or what the call ends with.
+
+    `number` tells apart what one call asks one after the other, from 0.
 
     While it waits the call is marked as safe to run again: a lost worker costs nothing but a look
     at the row.
@@ -33,7 +36,7 @@ def ask_person(
     Raises: NotFound when the session is gone; LeaseLost.
     """
     session = lock_session(lease.session_id, token=lease.token)
-    row = session.questions.filter(message_id=part.messageID, call_id=part.callID).first()
+    row = _of_call(session.pk, part).order_by("created_at", "pk")[number : number + 1].first()
     if row is None:
         asked = _asked(part, questions, agent, until=deadline_ms(session))
         append(session, [PartUpdated(part=suspended(part)), asked])
@@ -43,6 +46,16 @@ def ask_person(
     if row.status == QuestionRequest.Status.ANSWERED:
         return [[str(text) for text in answer] for answer in row.answers]
     return QuestionDismissed()
+
+
+def was_asked(session_id: str, part: ToolPart) -> bool:
+    """Whether a person was asked anything for this call."""
+    return _of_call(session_id, part).exists()
+
+
+def _of_call(session_id: str, part: ToolPart) -> QuerySet[QuestionRequest]:
+    rows = QuestionRequest.objects.filter(session=session_id)
+    return rows.filter(message_id=part.messageID, call_id=part.callID)
 
 
 def _asked(

@@ -27,6 +27,7 @@ from sessions.git.snapshots import Snapshots
 from sessions.models import Session
 from sessions.runner.calls.agent_switch import is_switch
 from sessions.runner.calls.guarded_calls import confirm_repeat
+from sessions.runner.calls.plugin_calls import PluginCalls, keep_changed, noted
 from sessions.runner.calls.repairs import INVALID, invalid_call
 from sessions.runner.calls.secret_use import mark_secrets_used
 from sessions.runner.calls.step_setup import StepSetup, load_step_setup
@@ -40,6 +41,7 @@ from sessions.runner.log.steps import ToolStep
 from sessions.runner.log.text_writer import append_events
 from sessions.runner.offers.custom_tools import custom_tools
 from sessions.runner.offers.mcp_tools import mcp_tools
+from sessions.runner.offers.plugin_hooks import SessionPlugins, session_plugins
 from sessions.sandboxes.build import sandbox_for
 from tools.base import PermissionRejected, Tool, ToolError, ToolResult
 from tools.builtin import batch
@@ -47,6 +49,7 @@ from tools.context import Suspended, SuspendedOn
 from tools.permissions.rules import Ruleset, is_hidden
 from tools.registry import all_tools, execute
 from tools.sandbox.base import Sandbox
+from tools.settlement import settle
 
 Tools = Mapping[str, Tool[Any]]  # Any: see tools.registry
 
@@ -57,8 +60,9 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     Returns: the events that close the step, none while a call waits for somebody; and the ids of
     the calls that wait for sub-agents.
     """
-    step_setup, tools, sandbox = await in_db(_look_up, step)
-    runner = _StepRunner(step, lease, sandbox)
+    step_setup, tools, sandbox, plugins = await in_db(_look_up, step)
+    beside = PluginCalls(plugins, lease, sandbox.redactor) if plugins else None
+    runner = _StepRunner(step, lease, sandbox, beside)
     tasks = [asyncio.create_task(runner.run_call(part, step_setup, tools)) for part in step.calls]
     try:
         waits = await asyncio.gather(*tasks)
@@ -77,7 +81,7 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     return await runner.closing_events(), held
 
 
-def _look_up(step: ToolStep) -> tuple[StepSetup, Tools, Sandbox]:
+def _look_up(step: ToolStep) -> tuple[StepSetup, Tools, Sandbox, SessionPlugins | None]:
     step_setup = load_step_setup(step.session, step.info.agent)
     config = step_setup.setup.config
     # A server never takes the place of a tool that is there without it.
@@ -89,11 +93,14 @@ def _look_up(step: ToolStep) -> tuple[StepSetup, Tools, Sandbox]:
     sandbox = sandbox_for(step.session)
     if sandbox.redactor.secrets and any(part.tool not in READ_ONLY for part in step.calls):
         mark_secrets_used(step.session.project)
-    return step_setup, tools, sandbox
+    plugins = session_plugins(step.session, config.brought, step.info.parentID)
+    return step_setup, tools, sandbox, plugins
 
 
 class _StepRunner:
-    def __init__(self, step: ToolStep, lease: Lease, sandbox: Sandbox) -> None:
+    def __init__(
+        self, step: ToolStep, lease: Lease, sandbox: Sandbox, plugins: PluginCalls | None
+    ) -> None:
         self._step = step
         self._session: Session = step.session
         self._lease = lease
@@ -104,6 +111,7 @@ class _StepRunner:
         self._snapshot_lock = asyncio.Lock()
         self._changing = asyncio.Lock()
         self._sandbox = sandbox
+        self._plugins = plugins
         # Of the project's folder before the first call that may change something; None until then.
         self._branch: str | None = None
         self._ends = False
@@ -124,14 +132,17 @@ class _StepRunner:
             changing=self._changing,
             step_setup=step_setup,
             before_change=self._snapshot_before,
+            plugins=self._plugins,
         )
         try:
             await confirm_repeat(context)
             given = await in_db(input_of, part) if stands_for_more(part) else part.state.input
+            given = await self._asked_plugins(context, given)
             try:
                 result = await execute(tool, given, context)
             finally:
                 await context.settled()
+            result = await self._told_plugins(context, result)
         except Suspended as waits:
             return waits.on
         except asyncio.CancelledError:
@@ -155,6 +166,25 @@ class _StepRunner:
         if stands_for_more(part):
             await in_db(drop_input, part)
         return None
+
+    async def _asked_plugins(self, context: CallContext, given: JsonObject) -> JsonObject:
+        """Returns: the arguments that the call is made with. Raises: PluginForbids."""
+        asked = await self._plugins.before(context.part, given) if self._plugins else None
+        if asked is None:
+            return given
+        context.part, given = asked
+        await in_db(keep_changed, self._lease, context.part, given)
+        return given
+
+    async def _told_plugins(self, context: CallContext, result: ToolResult) -> ToolResult:
+        """Returns: the result that the model reads. Raises: PluginForbids."""
+        if self._plugins is None:
+            return result
+        changed, notes = await self._plugins.after(context.part, result)
+        context.part = noted(context.part, notes)
+        if changed is result:
+            return result
+        return await asyncio.to_thread(settle, changed, context)
 
     async def _append(self, *events: SessionEvent) -> None:
         await in_db(append_events, self._lease, list(events))

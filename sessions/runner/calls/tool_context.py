@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,8 @@ from sessions.rules.in_force import session_ruleset
 from sessions.runner.calls.batches import begin_calls
 from sessions.runner.calls.call_stops import stoppable
 from sessions.runner.calls.permission import decide
-from sessions.runner.calls.questions import ask_person
+from sessions.runner.calls.plugin_calls import PluginCalls, noted
+from sessions.runner.calls.questions import ask_person, was_asked
 from sessions.runner.calls.step_setup import StepSetup
 from sessions.runner.calls.subagents import spawn
 from sessions.runner.context.nested_instructions import nested_instructions
@@ -87,6 +88,7 @@ class CallContext:
         changing: asyncio.Lock,
         step_setup: StepSetup,
         before_change: Callable[[], Awaitable[None]],
+        plugins: PluginCalls | None = None,
     ) -> None:
         self.part = part
         self.session_id = session.pk
@@ -107,6 +109,7 @@ class CallContext:
         self._lease = lease
         self._session = session
         self._before_change = before_change
+        self._plugins = plugins
         self._shown_at = 0.0
 
     async def ask(self, ask: PermissionAsk) -> None:
@@ -120,6 +123,14 @@ class CallContext:
         if ask.permission not in READ_ONLY:
             await self._before_change()
             self.part = _clock_restarted(self.part)
+
+    async def shell_env(self, folder: Path) -> Mapping[str, str]:
+        """See `ToolContext.shell_env`."""
+        if self._plugins is None:
+            return {}
+        env, notes = await self._plugins.shell_env(self.part, folder)
+        self.part = noted(self.part, notes)
+        return env
 
     async def spawn(self, task: Subtask) -> Report:
         """See `ToolContext.spawn`."""
@@ -169,9 +180,15 @@ class CallContext:
         """See `ToolContext.unallowed`."""
         return await in_db(unallowed, self.session_id, self.agent, permission, patterns)
 
-    async def ask_user(self, questions: Sequence[Question]) -> list[list[str]]:
+    async def has_asked_user(self) -> bool:
+        """See `ToolContext.has_asked_user`."""
+        return await in_db(was_asked, self.session_id, self.part)
+
+    async def ask_user(self, questions: Sequence[Question], *, number: int = 0) -> list[list[str]]:
         """See `ToolContext.ask_user`."""
-        outcome = await in_db(ask_person, self._lease, self.part, questions, agent=self.agent)
+        outcome = await in_db(
+            ask_person, self._lease, self.part, questions, agent=self.agent, number=number
+        )
         if isinstance(outcome, list):
             return outcome
         raise outcome

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from opencode_web.lib.reasons import Cause
-from sessions.access import may_prompt
+from sessions.authors import may_prompt
 from sessions.events.parts import ToolPart
 from sessions.events.reasons import TurnReason
 from sessions.events.store import append, lock_session
@@ -109,7 +109,7 @@ def _decide(
         answer = newest_answer(session)
     step = _open_step(session, answer, held) if answer is not None else None
     if answer is None or step is None:
-        return next_turn(session, lease, answer, leaves=leaves)
+        return next_turn(session, lease, answer, leaves=leaves, takes_up=takes_up)
     if takes_up and session.waits_for == WaitsFor.CHILDREN and not _is_any_settled(session, answer):
         release_lease(lease)
         return None
@@ -160,7 +160,7 @@ def _go_through(
         hand_over(session, lease)
         return None
     prompt = newest_prompt(session)
-    if step.calls and prompt is not None and not may_prompt(prompt.author, session.project):
+    if step.calls and prompt is not None and not may_prompt(prompt.author, session):
         refuse(session, lease, answer, Cause(TurnReason.AUTHOR_GONE))
         return None
     limit = reached_equal_calls(session, step.calls)

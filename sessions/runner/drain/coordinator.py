@@ -28,6 +28,12 @@ from sessions.runner.drain.forward_wake import ring_others
 from sessions.runner.drain.loop import drain
 from sessions.runner.files.changes import stopped_summary
 from sessions.runner.log.lease import Lease, abandon_lease, acquire_lease, renew_lease
+from sessions.runner.offers.mcp_kept import (
+    end_kept_servers,
+    end_session_servers,
+    give_up_waiting_calls,
+    look_after_servers,
+)
 from sessions.wake import STOP_GROUP, wake_in_line
 from tools.sandbox.trees import collect_trees, forget_trees, kill_trees
 
@@ -39,7 +45,7 @@ _DATABASE_RETRIES_S = (0.1, 0.5, 1, 2, 4)
 # From the commit that releases a lease to the end of its drain, under load.
 _ENDING_S = 0.5
 # Between two looks whether those who work here may still.
-AUTHORS_S = 3.0
+AUTHORS_S = 2.0
 
 _LISTENS_AGAIN_S = 2.0
 # A ring looks so often who is next, when others are faster each time.
@@ -47,6 +53,8 @@ _MOST_LOOKS = 8
 
 # Nothing of a session is left running then; after a turn that ended well its next may come soon.
 _ENDS_SERVERS = frozenset({"stopped", "handed_over", "deleted", "lease_lost"})
+# What MCP servers remember is lost with them, so a stop is no reason: they are told of it.
+_ENDS_MCP_SERVERS = _ENDS_SERVERS - {"stopped"}
 
 # The drains of this process, by session. Lost with it, and nothing is lost by that.
 _drains: dict[str, asyncio.Task[None]] = {}
@@ -177,6 +185,10 @@ async def _drain(lease: Lease) -> None:
             forget_trees(session_id)
         if run.outcome in _ENDS_SERVERS:
             await end_servers(session_id)
+        if run.outcome in _ENDS_MCP_SERVERS:
+            await end_session_servers(session_id)
+        elif run.outcome == "stopped":
+            give_up_waiting_calls(session_id)
 
 
 async def _give_back(lease: Lease, exc: Exception) -> None:
@@ -242,13 +254,15 @@ async def _interrupt_without_author() -> None:
     """End the turns of people who have lost their rights, with the commands that run for them."""
     while _drains:
         await asyncio.sleep(AUTHORS_S)
+        begun = {session_id: _drains.get(session_id) for session_id in _begun}
         try:
-            lost = await in_db(stop_without_author, list(_begun))
+            lost = await in_db(stop_without_author, list(begun))
         except _DATABASE_GONE as exc:
             logger.warning("drain.authors_not_read", exc_info=exc)
             continue
         for session_id in lost:
-            task = _drains.get(session_id)
+            # Not the next turn, of somebody else, that has begun meanwhile.
+            task = begun[session_id]
             # A second cancel would cut off the cleaning up after the first.
             if task is not None and not task.cancelling():
                 logger.info("drain.author_gone session=%s", session_id)
@@ -287,9 +301,13 @@ async def _hear() -> None:
                 if message.get("process") == process_name():
                     set_draining(message.get("on") is True)
                 continue
+            if message.get("t") == "mcp":
+                look_after_servers()
+                continue
             session_id = str(message.get("session"))
             if message.get("t") == "kill":
                 logger.warning("drain.kill session=%s n=%d", session_id, kill_trees(session_id))
+                await end_session_servers(session_id)
                 continue
             task = _drains.get(session_id)
             if task is not None:
@@ -312,7 +330,7 @@ async def _leave(grace_s: float) -> None:
         task.cancel()
     # The tasks are awaited by `run_session`, which also gives the leases back.
     await _until_empty(None)
-    await end_all_servers()
+    await asyncio.gather(end_all_servers(), end_kept_servers())
 
 
 async def _until_empty(seconds: float | None) -> None:

@@ -9,7 +9,7 @@ from opencode_web.lib.compiled import CompiledQuery
 from sessions.config.cost_limit import PERMISSION, CostLimit, find_overrun
 from sessions.events.store import append
 from sessions.events.types import PermissionAsked, PermissionReplied
-from sessions.models import PermissionRequest, Session
+from sessions.models import ChangeKind, PermissionRequest, Session
 from sessions.runner.drain.endings import decline, suspend
 from sessions.runner.log.deadlines import new_request
 from sessions.runner.log.history import Answer, Prompted
@@ -60,4 +60,6 @@ def _ask(session: Session, overrun: CostLimit, prompt: Prompted, newest_id: str)
         patterns=["*"],
         always=[],
         metadata=overrun.to_json(),
+        # More than the limit is what a second person approves where that is wanted of budgets.
+        second_person=ChangeKind.BUDGETS in session.project.team.needs_approval or None,
     )

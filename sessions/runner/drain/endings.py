@@ -11,9 +11,9 @@ from django.utils import timezone
 from opencode_web.lib.disk import DISK_FULL, is_disk_full
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.reasons import Cause, Told
-from sessions.access import without_author
 from sessions.actions.control import stop_below
 from sessions.actions.requests import close_requests
+from sessions.authors import without_author
 from sessions.changes.failed_calls import load_failed
 from sessions.changes.restore_request import write_request
 from sessions.events.reasons import TurnReason, told_by_error, told_error

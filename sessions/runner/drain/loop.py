@@ -13,6 +13,7 @@ from sessions.runner.log.lease import Lease
 from sessions.runner.log.steps import (
     CheckoutStep,
     McpListing,
+    MessageHook,
     PageFetch,
     ProviderTurn,
     RestoreStep,
@@ -21,7 +22,9 @@ from sessions.runner.log.steps import (
     ToolDescriptions,
 )
 from sessions.runner.offers.custom_tools import describe_tools
+from sessions.runner.offers.mcp_kept import give_up_waiting_calls
 from sessions.runner.offers.mcp_tools import list_mcp_tools
+from sessions.runner.offers.plugin_messages import call_message_hook
 from sessions.runner.offers.skill_fetch import fetch_skills
 from sessions.runner.turn.provider_turn import run_turn
 
@@ -54,12 +57,15 @@ async def drain(lease: Lease, *, leaves: Callable[[], bool], begun: Callable[[],
         elif isinstance(step, ToolDescriptions):
             events = []
             await describe_tools(step)
+        elif isinstance(step, MessageHook):
+            events = await call_message_hook(step)
         elif isinstance(step, McpListing):
             events = []
             await list_mcp_tools(step)
         elif isinstance(step, Stopping):
             events = await stopped_summary(step.session_id)
             await in_db(settle_cancelled, lease, events)
+            give_up_waiting_calls(step.session_id)
             return
         else:
             events, held = await run_step(step, lease)

@@ -14,6 +14,7 @@ from sessions.events.store import append
 from sessions.events.types import SessionUpdated
 from sessions.inbox import Boundary, pending_inputs, promotion_events, select_inputs
 from sessions.models import Session, SessionInput, State, WaitsFor
+from sessions.queue_position import do_others_wait
 from sessions.runner.calls.agent_switch import agreed_switch, switch_events
 from sessions.runner.calls.command_calls import command_step, is_typed_step
 from sessions.runner.compaction.compact import can_compact
@@ -31,9 +32,12 @@ from teams.budgets import BudgetReached
 
 
 def next_turn(
-    session: Session, lease: Lease, answer: Answer | None, *, leaves: bool
+    session: Session, lease: Lease, answer: Answer | None, *, leaves: bool, takes_up: bool = False
 ) -> Next | None:
     """Promote what may be promoted and begin the turn, or end the drain.
+
+    `takes_up`: the drain has just begun. Later, a turn that has ended makes room for others in
+    line: else a session with many queued prompts would keep a worker from them.
 
     Returns: None when the drain is over.
     """
@@ -46,7 +50,8 @@ def next_turn(
         return None
     boundary = Boundary.STEP if goes_on else Boundary.TURN
     rows = select_inputs(pending_inputs(session.pk), boundary)
-    if leaves and (rows or goes_on):
+    ends_turn = bool(rows) and not goes_on and not takes_up
+    if (leaves and (rows or goes_on)) or (ends_turn and do_others_wait(session)):
         hand_over(session, lease)
         return None
     if rows:

@@ -16,6 +16,7 @@ from sessions.events.parts import CompactionPart, StepStartPart, ToolPart
 from sessions.events.types import SessionUsed
 from sessions.models import Session
 from sessions.output_format import OutputSchema
+from sessions.repository.brought import Brought
 from sessions.rules.in_force import Setup
 from teams.models import Basis
 
@@ -147,6 +148,16 @@ class ToolDescriptions:
 
 
 @dataclass(frozen=True)
+class MessageHook:
+    """Have plugins see the messages of people that no answer follows yet, then decide again."""
+
+    session: Session
+    brought: Brought
+    # By their id.
+    messages: Mapping[str, UserMessage]
+
+
+@dataclass(frozen=True)
 class McpListing:
     """Ask MCP servers what tools they have, then decide again."""
 
@@ -169,6 +180,7 @@ Next = (
     | CheckoutStep
     | RestoreStep
     | ToolDescriptions
+    | MessageHook
     | McpListing
     | Stopping
 )

@@ -27,6 +27,12 @@ from sessions.repository.brought import Brought, BroughtKind, read_brought
 from sessions.repository.custom_tools import CustomTool, described, offered_by
 from sessions.rules.in_force import Setup
 from sessions.runner.log.steps import ToolDescriptions
+from sessions.runner.offers.plugin_host import (
+    describe_plugins,
+    kept_plugins,
+    plugin_program,
+    run_plugin_tool,
+)
 from sessions.sandboxes.build import sandbox_for
 from tools.base import Params, Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
@@ -97,25 +103,32 @@ async def _run(tool: CustomTool, params: CustomParams, context: ToolContext) -> 
     shown: JsonObject = {"tool": tool.name, "input": params.arguments}
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
     found = await asyncio.to_thread(read_brought, context.worktree)
-    if found.tools_digest != tool.digest:
+    if found.run_digest != tool.digest:
         raise ToolError(
-            f"The tool {tool.name} was not run: the files in .opencode/tool of this session's "
-            "folder are others than those that were trusted. An admin of the team has to look."
+            f"The tool {tool.name} was not run: the tools and plugins in .opencode of this "
+            "session's folder are others than those that were trusted. An admin of the team has to "
+            "look."
         )
-    answer = await custom.run(
-        context.sandbox,
-        context.worktree / tool.path,
-        export=tool.export,
-        arguments=params.arguments,
-        context={
-            "sessionID": context.session_id,
-            "messageID": context.message_id,
-            "callID": context.call_id,
-            "agent": context.agent,
-            "directory": str(context.directory),
-        },
-        cwd=context.directory,
-    )
+    about: JsonObject = {
+        "sessionID": context.session_id,
+        "messageID": context.message_id,
+        "callID": context.call_id,
+        "agent": context.agent,
+        "directory": str(context.directory),
+    }
+    if tool.of_plugin:
+        program = plugin_program(found, context.sandbox, context.worktree, context.directory)
+        place = kept_plugins(context.session_id, found.run_digest, program)
+        answer = await run_plugin_tool(place, tool.path, tool.export, params.arguments, about)
+    else:
+        answer = await custom.run(
+            context.sandbox,
+            context.worktree / tool.path,
+            export=tool.export,
+            arguments=params.arguments,
+            context=about,
+            cwd=context.directory,
+        )
     title, metadata = answer.get("title"), answer.get("metadata")
     return ToolResult(
         title=title[:200] if isinstance(title, str) else "",
@@ -157,8 +170,21 @@ async def describe_tools(step: ToolDescriptions) -> None:
                 problems.append({"path": file.path, "reason": reason})
             else:
                 tools.append({**tool, "path": file.path})
+    plugins: list[JsonValue] = []
+    if brought.of(BroughtKind.PLUGIN):
+        program = plugin_program(brought, sandbox, folder, Path(session.directory))
+        place = kept_plugins(session.pk, brought.run_digest, program)
+        for one in await describe_plugins(place, brought):
+            plugins.append({"path": one.path, "hooks": [*one.hooks]})
+            problems += [{"path": one.path, "reason": reason} for reason in one.reasons]
+            for tool, reason in _checked(list(one.tools), "", taken):
+                if reason:
+                    problems.append({"path": one.path, "reason": reason})
+                else:
+                    tools.append({**tool, "path": one.path, "of_plugin": True})
     # What a file did meanwhile counts for nothing: the digest is that of what was read before.
-    await in_db(_store, session, brought.tools_digest, tools, problems)
+    described: JsonObject = {"tools": tools, "plugins": plugins, "problems": problems}
+    await in_db(_store, session, brought.run_digest, described)
 
 
 def _checked(
@@ -167,7 +193,8 @@ def _checked(
     """Yields: each tool, and why it cannot be offered."""
     for one in found:
         export, parameters = str(one.get("export", "")), one.get("parameters")
-        name = stem if export == "default" else f"{stem}_{export}"
+        # A plugin names its tools itself.
+        name = (f"{stem}_{export}" if stem else export) if export != "default" else stem
         tool: JsonObject = {
             "name": name,
             "export": export,
@@ -204,13 +231,11 @@ def unusable(name: str, parameters: JsonValue) -> str:
 
 
 @transaction.atomic
-def _store(
-    session: Session, digest: str, tools: list[JsonValue], problems: list[JsonValue]
-) -> None:
+def _store(session: Session, digest: str, described: JsonObject) -> None:
     rows = ToolDescription.objects.filter(project=session.project_id)
     rows.exclude(digest=digest).delete()
     rows.update_or_create(
         project_id=session.project_id,
         digest=digest,
-        defaults={"tools": tools, "problems": problems, "described_at": timezone.now()},
+        defaults={**described, "late": {}, "described_at": timezone.now()},
     )

@@ -21,10 +21,12 @@ from sessions.actions.mcp_sign_ins import claim_renewal, drop_grant, keep_renewa
 from sessions.config.programs import McpConfig
 from sessions.mcp.grants import grant_of, signed_in
 from sessions.mcp.places import place_of, redactor_of
-from sessions.mcp.programs import accepted_programs, programs_in, unaccepted
+from sessions.mcp.programs import accepted_programs, digest_of_programs, programs_in, unaccepted
 from sessions.models import McpSignIn, Project
+from sessions.runner.offers.mcp_kept import identity_of, keep
 from tools.base import ToolError
 from tools.mcp.exchange import Server, SignInNeeded
+from tools.mcp.pool import Key
 from tools.mcp.remote import oauth
 from tools.mcp.sign_in import Grant, Revoked
 from tools.redaction import Redactor
@@ -40,25 +42,28 @@ _LOOK_S = 0.2
 WANTS_SIGN_IN = "An admin of the team has to sign in to it, on the project's page of MCP servers."
 REFUSES_HEADERS = "The server rejected the credentials: check its headers in the settings."
 T = TypeVar("T")
+Use = Callable[[Server, Redactor], Awaitable[T]]
 
 
 @dataclass(frozen=True)
 class McpTarget:
-    """The server to reach: for a project, from a folder with its sandbox."""
+    """The server to reach: for a project, from a folder with its sandbox.
+
+    It is kept for the session of this id; without one it ends with the call.
+    """
 
     project: Project
     name: str
     server: McpConfig
     folder: Path
     sandbox: Sandbox
+    session_id: str = ""
 
 
-async def with_mcp_session(
-    target: McpTarget, use: Callable[[Server], Awaitable[T]]
-) -> tuple[T, Redactor]:
+async def with_mcp_session(target: McpTarget, use: Use[T]) -> tuple[T, Redactor]:
     """Call `use` with a server, and once more when the server wanted a new grant first.
 
-    Returns: its result, and a redactor of all secrets that the server may repeat.
+    It gets a redactor of all secrets that the server may repeat. Returns: its result, and that.
     Raises: ToolError without those secrets; SignInNeeded when somebody has to sign in.
     """
     bearer = await _bearer(target)
@@ -71,7 +76,7 @@ async def with_mcp_session(
         return await _use(target, renewed, use)
 
 
-async def call_mcp(target: McpTarget, use: Callable[[Server], Awaitable[T]]) -> tuple[T, Redactor]:
+async def call_mcp(target: McpTarget, use: Use[T]) -> tuple[T, Redactor]:
     """`with_mcp_session` for a call by an agent.
 
     Raises: ToolError, also when somebody has to sign in.
@@ -84,27 +89,37 @@ async def call_mcp(target: McpTarget, use: Callable[[Server], Awaitable[T]]) -> 
         raise ToolError(WANTS_SIGN_IN if target.server.signs_in else REFUSES_HEADERS) from exc
 
 
-async def _use(
-    target: McpTarget, bearer: str, use: Callable[[Server], Awaitable[T]]
-) -> tuple[T, Redactor]:
+async def _use(target: McpTarget, bearer: str, use: Use[T]) -> tuple[T, Redactor]:
     known = target.sandbox.redactor
     redactor = redactor_of(target.server, known.secrets, bearer=bearer, keys=known.keys)
-    await require_accepted(target)
+    programs = await require_accepted(target)
     try:
         place = place_of(target.server, target.folder, target.sandbox, bearer=bearer)
-        return await use(place), redactor
+        return await use(_kept(target, place, programs), redactor), redactor
     except SignInNeeded:
         raise
     except ToolError as exc:
         raise ToolError(redactor.text(exc.message)) from exc
 
 
-async def require_accepted(target: McpTarget) -> None:
-    """Raises: ToolError where it runs files of the worktree that nobody accepted as they are."""
+def _kept(target: McpTarget, place: Server, programs: str) -> Server:
+    if not target.session_id:
+        return place
+    identity = identity_of(target.server, place, programs)
+    key = Key(target.session_id, target.name, identity)
+    return keep(key, place, start_s=target.server.timeout_s)
+
+
+async def require_accepted(target: McpTarget) -> str:
+    """Returns: the digest of the files of the worktree that it runs; nothing when there are none.
+
+    Raises: ToolError where nobody has accepted them as they are.
+    """
     files = await asyncio.to_thread(programs_in, target.folder, target.server)
     accepted = await in_db(accepted_programs, target.project.pk) if files else {}
     if reason := unaccepted(files, accepted.get(target.name)):
         raise ToolError(reason)
+    return digest_of_programs(files)
 
 
 async def _bearer(target: McpTarget, *, spent: str = "") -> str:

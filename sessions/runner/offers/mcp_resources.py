@@ -109,7 +109,8 @@ async def _listed(target: McpTarget, *, templates: bool) -> list[JsonValue] | To
     timeout_s = target.server.timeout_s
     try:
         found, redactor = await call_mcp(
-            target, partial(list_resources, templates=templates, timeout_s=timeout_s)
+            target,
+            lambda place, _: list_resources(place, templates=templates, timeout_s=timeout_s),
         )
     except ToolError as exc:
         return ToolError(f"{target.name}: {exc.message}")
@@ -129,7 +130,7 @@ async def _read(
     target = _target(project, servers, name, context)
     timeout_s = target.server.timeout_s
     result, redactor = await call_mcp(
-        target, lambda place: read_resource(place, params.uri, timeout_s=timeout_s)
+        target, lambda place, _: read_resource(place, params.uri, timeout_s=timeout_s)
     )
     return await asyncio.to_thread(_read_contents, result, redactor)
 
@@ -147,7 +148,9 @@ def _known(servers: Servers, name: str) -> str:
 
 
 def _target(project: Project, servers: Servers, name: str, context: ToolContext) -> McpTarget:
-    return McpTarget(project, name, servers[name], context.worktree, context.sandbox)
+    return McpTarget(
+        project, name, servers[name], context.worktree, context.sandbox, context.session_id
+    )
 
 
 def shown_resources(offer: Offer, redactor: Redactor) -> tuple[JsonObject, ...] | None:

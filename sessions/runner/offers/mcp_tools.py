@@ -38,6 +38,8 @@ from sessions.runner.offers.custom_tools import (
     SchemaTool,
     unusable,
 )
+from sessions.runner.offers.mcp_caller import SessionCaller
+from sessions.runner.offers.mcp_kept import listed, other_now
 from sessions.runner.offers.mcp_prompts import check_prompts, shown_prompts
 from sessions.runner.offers.mcp_reach import (
     REFUSES_HEADERS,
@@ -53,7 +55,7 @@ from tools.base import Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
 from tools.mcp.client import Offer, ask_for_tools, call_tool
 from tools.mcp.content import read_result
-from tools.mcp.exchange import SignInNeeded
+from tools.mcp.exchange import Server, SignInNeeded
 from tools.mcp.remote import oauth
 from tools.mcp.sign_in import NeedsRegistration
 from tools.permissions.rules import is_hidden
@@ -99,14 +101,22 @@ async def _run(
     context: ToolContext,
 ) -> ToolResult:
     shown: JsonObject = {"server": tool.server, "tool": tool.remote, "input": params.arguments}
-    target = McpTarget(project, tool.server, server, context.worktree, context.sandbox)
+    target = McpTarget(
+        project, tool.server, server, context.worktree, context.sandbox, context.session_id
+    )
     # Nobody is asked for what would not be done. It is looked at again before it is started.
     await require_accepted(target)
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
-    result, redactor = await call_mcp(
-        target,
-        lambda place: call_tool(place, tool.remote, params.arguments, timeout_s=server.timeout_s),
-    )
+    has_asked = await context.has_asked_user()
+
+    async def call(place: Server, redactor: Redactor) -> JsonObject:
+        caller = SessionCaller(tool.server, context, redactor, has_asked)
+        arguments = params.arguments
+        return await call_tool(
+            place, tool.remote, arguments, timeout_s=server.timeout_s, caller=caller
+        )
+
+    result, redactor = await call_mcp(target, call)
     return await asyncio.to_thread(_read, result, redactor)
 
 
@@ -121,11 +131,14 @@ def _read(result: JsonObject, redactor: Redactor) -> ToolResult:
 
 def listing_wanted(session: Session, config: Config) -> McpListing | None:
     """Returns: what has to be done before tools of servers can be offered, if anything has."""
-    names = stale_servers(session.project, config.mcp) if config.mcp else ()
+    if not config.mcp:
+        return None
+    known = running(config.mcp)
+    stale, changed = stale_servers(session.project, config.mcp), other_now(session.pk)
+    names = tuple(name for name in known if name in stale or name in changed)
     if names and sandbox_for(session).refusal:
         # Where nothing can be run, none is asked that is a program.
         names = tuple(name for name in names if config.mcp[name].is_remote)
-    known = running(config.mcp)
     return McpListing(session, {name: known[name] for name in names}) if names else None
 
 
@@ -134,10 +147,13 @@ async def list_mcp_tools(step: McpListing) -> None:
     session, servers = step.session, step.servers
     sandbox, folder = await in_db(sandbox_for, session), Path(session.worktree)
     targets = [
-        McpTarget(session.project, name, server, folder, sandbox)
+        McpTarget(session.project, name, server, folder, sandbox, session.pk)
         for name, server in servers.items()
     ]
+    listed(session.pk, servers)
     answers = await asyncio.gather(*map(_ask, targets))
+    # What they told meanwhile was about this.
+    listed(session.pk, servers)
     for (name, server), answer in zip(servers.items(), answers, strict=True):
         await in_db(_store, session, name, server, answer)
 
@@ -154,7 +170,7 @@ async def _ask(target: McpTarget) -> Offer | _McpUnavailable:
     timeout_s = target.server.timeout_s
     try:
         offer, redactor = await with_mcp_session(
-            target, partial(ask_for_tools, timeout_s=timeout_s)
+            target, lambda place, _: ask_for_tools(place, timeout_s=timeout_s)
         )
     except SignInNeeded as exc:
         return await _wanting(target, exc.challenge)
@@ -198,20 +214,19 @@ def _store(session: Session, name: str, server: McpConfig, answer: Offer | _McpU
     tools, problems = _checked(name, offer)
     prompts, others = check_prompts(name, offer)
     said = [*offer.problems, *others]
+    resources = check_resources(offer)
+    told = {"tools": tools, "prompts": prompts, "resources": resources, "error": unavailable.error}
     rows = McpServer.objects.filter(project=session.project_id, name=name)
-    if rows.values_list("tools", "error").first() != (tools, unavailable.error):
+    if rows.values(*told).first() != told:
         transaction.on_commit(partial(publish_mcp_tools, session.project, name))
     McpServer.objects.update_or_create(
         project_id=session.project_id,
         name=name,
         defaults={
             "digest": digest_of(server),
-            "tools": tools,
-            "prompts": prompts,
-            "resources": check_resources(offer),
+            **told,
             "problems": [*problems, *(printable_text(one)[:500] for one in said)][:_MAX_PROBLEMS],
             "instructions": printable_text(offer.instructions)[:MAX_INSTRUCTIONS_CHARS],
-            "error": unavailable.error,
             "state": unavailable.state,
             "asked_at": timezone.now(),
         },

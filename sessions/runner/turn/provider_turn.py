@@ -65,6 +65,7 @@ from sessions.runner.log.steps import ProviderTurn
 from sessions.runner.log.text_writer import TextWriter, append_events
 from sessions.runner.offers.mcp_names import name_servers
 from sessions.runner.turn.meter import Meter
+from sessions.runner.turn.plugin_request import with_plugins
 from sessions.runner.turn.retries import cut_error, final_error, wait_before_retry_s, wire_error
 from sessions.runner.turn.structured import settle_output
 from sessions.secrets import project_redactor
@@ -95,12 +96,12 @@ async def run_turn(turn: ProviderTurn, lease: Lease) -> list[SessionEvent]:
 
 async def _run_turn(turn: ProviderTurn, lease: Lease, done: Operation) -> list[SessionEvent]:
     redactor = await in_db(project_redactor, turn.session.project_id)
-    writer = TextWriter(turn, lease, redactor)
-    recorder = _Recorder(turn, lease, writer, redactor)
+    recorder = _Recorder(turn, lease, TextWriter(turn, lease, redactor), redactor)
     try:
+        recorder.turn = turn = await with_plugins(turn, lease)
         return await _try(turn, recorder, done)
     except asyncio.CancelledError:
-        await asyncio.shield(writer.keep())
+        await asyncio.shield(recorder.writer.keep())
         await asyncio.shield(recorder.count_cut())
         raise
 
@@ -108,8 +109,7 @@ async def _run_turn(turn: ProviderTurn, lease: Lease, done: Operation) -> list[S
 async def _try(turn: ProviderTurn, recorder: _Recorder, done: Operation) -> list[SessionEvent]:
     if turn.wait_s:
         await asyncio.sleep(turn.wait_s)
-    error = await _stream_once(turn, recorder)
-    if error is None:
+    if (error := await _stream_once(turn, recorder)) is None:
         done.note(calls=len(recorder.calls))
         return await recorder.closing_events()
     done.note(attempt=turn.attempt, error=type(error).__name__)
@@ -192,8 +192,8 @@ class _Recorder:
             await in_db(settle_cut_turn, self._lease, self._cost_in_vain())
 
     def _cost_of_cut(self) -> Decimal:
-        received = self.meter.received_bytes
-        return self.turn.request.most_after(received) if self.began else Decimal(0)
+        most = self.turn.request.most_after(self.meter.received_bytes)
+        return most if self.began else Decimal(0)
 
     def _cost_in_vain(self) -> Decimal:
         if self.failed is None:  # it was ended from here

@@ -12,8 +12,8 @@ from opencode_web.lib.reasons import Cause
 from providers.account_model import with_options
 from providers.llm.messages import ProviderRequest
 from providers.tokens import estimate_request
-from sessions.access import may_prompt
 from sessions.agents.fallback_models import models_of
+from sessions.authors import may_prompt
 from sessions.config.model import Config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import StepStartPart
@@ -33,6 +33,7 @@ from sessions.runner.log.history import Answer, Prompted
 from sessions.runner.log.settle import completed
 from sessions.runner.log.steps import (
     McpListing,
+    MessageHook,
     Next,
     PageFetch,
     ProviderTurn,
@@ -41,6 +42,7 @@ from sessions.runner.log.steps import (
 )
 from sessions.runner.offers.custom_tools import descriptions_wanted
 from sessions.runner.offers.mcp_tools import listing_wanted
+from sessions.runner.offers.plugin_messages import message_hook_wanted
 from sessions.runner.turn.request import build_request, context_inputs
 from sessions.runner.turn.step_limit import end_with_text, is_last_step
 from sessions.runner.turn.structured import wanted_output, with_output_tool
@@ -52,7 +54,7 @@ def start_turn(
     *,
     again: AssistantMessage | None = None,
     overflowed: bool = False,
-) -> ProviderTurn | PageFetch | SkillFetch | ToolDescriptions | McpListing:
+) -> ProviderTurn | PageFetch | SkillFetch | ToolDescriptions | McpListing | MessageHook:
     """Append the empty answer to a locked session and build its request from the history.
 
     Agent and model are those of the newest prompt, so a switch acts on the next turn. When the
@@ -67,7 +69,7 @@ def start_turn(
     can be made; BudgetReached, which may be different later; UnpricedModel.
     Source: FEAT-0001 FR-04, FR-07, FEAT-0002 FR-06.
     """
-    if not may_prompt(prompt.author, session.project):
+    if not may_prompt(prompt.author, session):
         raise Forbidden(Cause(TurnReason.AUTHOR_GONE))
     setup = session_setup(session, prompt.info.agent)
     config, agent = setup.config, setup.agent
@@ -111,11 +113,15 @@ def count_tries(step: Next, failed: Answer) -> Next:
 
 def _needed_first(
     session: Session, config: Config
-) -> SkillFetch | ToolDescriptions | McpListing | None:
+) -> SkillFetch | ToolDescriptions | McpListing | MessageHook | None:
     team_id = session.project.team_id
     if old := outdated_indexes(team_id, config.skills.urls):
         return SkillFetch(team_id, old)
-    return descriptions_wanted(session, config) or listing_wanted(session, config)
+    return (
+        descriptions_wanted(session, config)
+        or listing_wanted(session, config)
+        or message_hook_wanted(session, config)
+    )
 
 
 def _begin(

@@ -14,7 +14,9 @@ from opencode_web.lib.removals import no_removals, removing
 from opencode_web.preflight import RESTORING
 from sessions import tasks
 from sessions.models import Backup, Project
-from teams.models import Team, User
+from teams.audit_chain.verify import verify_chain
+from teams.models import AuditEntry, Team, User
+from teams.models.audit import SERVER_CHAIN
 from tests.opencode_web.backup.conftest import Command, Meanwhile, refused
 from tests.sessions.checkouts.conftest import run
 
@@ -216,3 +218,20 @@ def test_a_restore_that_fails_keeps_the_mark_of_one_that_was_killed(
     monkeypatch.undo()
     command("restore", made, force=True)
     assert not mark.exists()
+
+
+def test_the_audit_log_tells_of_backups_and_of_the_restore(
+    alice: User, project: Project, command: Command, tmp_path: Path
+) -> None:
+    command("backup", tmp_path / "one")
+    (made,) = AuditEntry.objects.filter(action="backup.created")
+    assert (made.team, made.actor_kind) == (None, "server")
+    command("restore", tmp_path / "one", force=True)
+    # As the database was when it was copied, and then the restore.
+    assert not AuditEntry.objects.filter(action="backup.created").exists()
+    newest = AuditEntry.objects.filter(team=None).latest("seq")
+    assert (newest.action, newest.actor_kind) == ("backup.restored", "server")
+    assert newest.data["backup"] == made.data["backup"]
+    assert "alice" not in str(newest.data)
+    for chain in (SERVER_CHAIN, project.team_id):
+        assert verify_chain(chain).problem == ""

@@ -11,15 +11,19 @@ from django.test import Client
 from django.utils import timezone
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound
+from sessions.actions.permissions import reply_permission
 from sessions.actions.shares import create_share
+from sessions.models import Session
 from teams.access import access_team
-from teams.actions.members import leave_team
-from teams.actions.services import create_service
+from teams.actions.accounts import set_operator
+from teams.actions.members import change_role, leave_team
+from teams.actions.services import create_service, delete_service
 from teams.actions.teams import transfer_team
 from teams.models import AuditEntry, Invite, Membership, Role, Team, User
 from teams.tasks import end_emergencies
-from tests.factories import make_team, make_token
+from tests.factories import make_team, make_token, make_user
 from tests.sessions.factories import session_access
+from tests.sessions.story import Story
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -115,10 +119,49 @@ def test_nothing_makes_it_last(
     assert made.status_code in (403, 422)
     assert not service.user.api_tokens.exists()
     asked = console.post(f"{settings}/invites", {"role": "admin", "days": "7"})
-    assert "cannot give access that lasts" in asked.content.decode()
+    assert "cannot set what would outlast it" in asked.content.decode()
     assert not Invite.objects.exists()
-    with pytest.raises(Forbidden, match="access that lasts"):
-        create_share(session_access(root, session), scope="public", days=7)
+    story = Story(session, alice)
+    story.ask("hi")
+    story.answer()
+    asked = session.permissions.get(pk=story.waits("ls"))
+    access = session_access(root, session)
+    with pytest.raises(Forbidden, match="would outlast it"):
+        create_share(access, scope="public", days=7)
+    with pytest.raises(Forbidden, match="would outlast it"):
+        reply_permission(access, asked, reply="always")
+    with pytest.raises(Forbidden, match="would outlast it"):
+        change_role(Membership.objects.get(user=adam), access=access.team, role=Role.VIEWER)
+    # What takes away is done.
+    delete_service(access.team, service)
+    reply_permission(access, asked, reply="once")
+
+
+def test_it_ends_with_the_operator(console: Client, root: User, team: Team) -> None:
+    enter(console, team, role="admin")
+    _, token = make_token(root, team)
+    set_operator(root, operates=False, actor=make_user("o@example.com", operator=True), reason="x")
+    assert code(console, "/t/acme/") == 404
+    headers = {"Authorization": f"Bearer {token}"}
+    assert Client().get("/session", headers=headers).status_code == 401
+    assert AuditEntry.objects.filter(action="emergency.ended", team=team).exists()
+
+
+def test_the_admin_has_no_words_of_the_work(
+    console: Client, root: User, team: Team, turn: Any
+) -> None:
+    User.objects.filter(pk=root.pk).update(is_staff=True)
+    session = turn()
+    Session.objects.filter(pk=session.pk).update(title="Buy Initech")
+    rows = console.get("/admin/agent_sessions/session/").content.decode()
+    assert session.pk in rows
+    assert "Initech" not in rows
+    found = console.get("/admin/agent_sessions/session/?q=Initech").content.decode()
+    assert session.pk not in found
+    assert code(console, f"/admin/agent_sessions/session/{session.pk}/change/") == 403
+    assert code(console, f"/admin/agent_sessions/project/{session.project_id}/change/") == 403
+    for gone in ("permissionrequest", "savedrule"):
+        assert code(console, f"/admin/agent_sessions/{gone}/") == 404
 
 
 def test_an_owner_of_a_time_is_not_the_last_one(team: Team, root: User, alice: User) -> None:

@@ -52,7 +52,10 @@ def test_an_operator_sets_a_provider_up(console: Client, idp: Idp, team: Team, r
     SocialAccount.objects.create(user=root, provider="corp", uid="1")
     console.post("/ops/identity/p/corp/delete")
     assert not SocialAccount.objects.exists()
-    actions = AuditEntry.objects.filter(action__startswith="identity.").order_by("pk")
+    entries = AuditEntry.objects.filter(action__startswith="identity.").order_by("pk")
+    # The team reads who gets a role in it by a rule, and no longer.
+    assert entries.exclude(team=None).count() == 2
+    actions = entries.filter(team=None)
     names = [
         action.removeprefix("identity.") for action in actions.values_list("action", flat=True)
     ]

@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from teams.access import access_team
-from teams.actions.accounts import deactivate_account
+from teams.actions.accounts import deactivate_account, reactivate_account
 from teams.actions.directory import (
     create_directory_token,
     directory_provider,
@@ -114,6 +114,27 @@ def test_a_person_comes_is_locked_out_and_comes_back(directory: Directory, root:
     assert directory.make("dd@example.com")["id"] == str(user.pk)
     user.refresh_from_db()
     assert user.is_active
+
+
+def test_whom_an_operator_has_locked_out_only_an_operator_lets_in(
+    directory: Directory, root: User
+) -> None:
+    made = directory.make("dora@example.com")
+    place, user = f"/Users/{made['id']}", User.objects.get(email="dora@example.com")
+    deactivate_account(user, actor=root, reason="Laptop stolen")
+    told = directory.patch(place, {"op": "replace", "value": {"active": True}})
+    assert told["active"] is False
+    directory.patch(place, {"op": "replace", "value": {"active": False}})
+    put = {"schemas": [USER], "userName": "dora@example.com", "displayName": "D", "active": True}
+    assert directory("put", place, put)["active"] is False
+    directory("delete", place, code=204)
+    assert directory.make("dora@example.com")["active"] is False
+    user.refresh_from_db()
+    assert (user.is_active, user.name) == (False, "")
+    assert not AuditEntry.objects.filter(action="user.reactivated").exists()
+    reactivate_account(user, actor=root, reason="Laptop found")
+    directory.patch(place, {"op": "replace", "value": {"active": False}})
+    assert directory.patch(place, {"op": "replace", "value": {"active": True}})["active"] is True
 
 
 def test_it_finds_and_adopts_people_who_were_here_before(
@@ -268,8 +289,7 @@ def test_a_change_of_what_was_not_read_is_refused(directory: Directory, bob: Use
 def test_the_directory_lets_in_only_whom_it_says_is_active(
     directory: Directory, bob: User, root: User
 ) -> None:
-    # Deactivated here, told of as active there: the directory decides, as its page says.
-    deactivate_account(bob, actor=root, reason="Left")
+    deactivate_account(bob, actor=None, reason="The directory deactivated the account.")
     data = {"schemas": [USER], "userName": "bob@example.com"}
     directory("put", f"/Users/{bob.pk}", data)
     bob.refresh_from_db()

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import gzip
-import hashlib
 import io
 import json
 import subprocess
@@ -18,14 +16,12 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from opencode_web.backup.errors import BackupError, DamagedBackup
-from opencode_web.transfer.export import export_team
 from opencode_web.transfer.jobs import go_on_with_exports
 from opencode_web.transfer.load import import_team
-from sessions.actions.erasure import request_team_erasure
+from opencode_web.transfer.shapes import FORMAT
 from sessions.actions.rebuild import rebuild_session
 from sessions.events.replay import Rows, read_rows
 from sessions.jobs.erase_files import export_file
-from sessions.jobs.erasure import run_erasure
 from sessions.models import (
     Message,
     Project,
@@ -39,17 +35,21 @@ from sessions.models import (
 from teams.audit_chain.verify import verify_chain
 from teams.models import Membership, Role, Team, TeamExport, User
 from tests.factories import make_user
+from tests.opencode_web.transfer.archives import (
+    Files,
+    changed_team,
+    export,
+    files_of,
+    gone,
+    pack,
+    say,
+)
 from tests.sessions.factories import make_project, make_session, prompt
 from tests.sessions.story import Story
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SECRET = "sk-verysecretvalue1234567890"
-Files = dict[str, bytes]
-
-
-def say(_line: str) -> None:
-    pass
 
 
 @pytest.fixture(autouse=True)
@@ -97,18 +97,6 @@ def old(alice: User, team: Team, bob: User, tmp_path: Path) -> Project:
         project=project, permission="bash", pattern="ls *", created_at=session.created_at
     )
     return project
-
-
-def export(team: Team, path: Path) -> Path:
-    export_team(team, path, say=say)
-    return path
-
-
-def gone(team: Team) -> None:
-    """The other server has nothing of it."""
-    Session.objects.update(state=State.IDLE)
-    run_erasure(request_team_erasure(None, team, confirm=team.slug).pk)
-    assert not Session.objects.exists()
 
 
 def comparable(session_id: str) -> dict[str, Rows]:
@@ -185,47 +173,6 @@ def _is_open(row: dict[str, Any]) -> bool:
     )
 
 
-def files_of(path: Path) -> Files:
-    found = {}
-    with tarfile.open(path) as tar:
-        for info in tar:
-            file = tar.extractfile(info)
-            assert file is not None
-            data = file.read()
-            found[info.name] = gzip.decompress(data) if info.name.endswith(".gz") else data
-    return found
-
-
-def pack(files: Files, path: Path, *, lie: Callable[[Any], None] = lambda _m: None) -> Path:
-    """Write an archive with right hashes, whatever is in it."""
-    packed = {name: gzip.compress(data) for name, data in files.items() if name != "manifest.json"}
-    manifest = json.loads(files["manifest.json"])
-    manifest["files"] = [
-        {
-            "name": name,
-            "size_bytes": len(data),
-            "sha256": hashlib.sha256(data).hexdigest(),
-            "content_bytes": len(files[name]),
-        }
-        for name, data in packed.items()
-    ]
-    lie(manifest)
-    with tarfile.open(path, "w") as tar:
-        for name, data in {"manifest.json": json.dumps(manifest).encode(), **packed}.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    return path
-
-
-def changed_team(**change: Any) -> Callable[[Files], None]:
-    def change_files(files: Files) -> None:
-        team = json.loads(files["team.json.gz"])
-        files["team.json.gz"] = json.dumps({**team, **change}).encode()
-
-    return change_files
-
-
 def changed_event(number: int, change: Callable[[Any], None]) -> Callable[[Files], None]:
     def change_files(files: Files) -> None:
         lines = [json.loads(line) for line in files["events.jsonl.gz"].splitlines()]
@@ -262,7 +209,7 @@ LIES: dict[str, Callable[[Any], None]] = {
     "huge": lying(content_bytes=10**15),
     "negative": lying(content_bytes=-(10**15)),
     "name": lying(name="../x.gz"),
-    "format": lambda manifest: manifest.update(format=2),
+    "format": lambda manifest: manifest.update(format=FORMAT + 1),
     "list": lambda manifest: manifest.update(files=[]),
 }
 

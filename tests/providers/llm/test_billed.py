@@ -36,6 +36,16 @@ async def test_only_vendors_that_are_known_to_mean_dollars_are_believed(
     assert answer.finished.billed == billed
 
 
+@pytest.mark.parametrize("count", [10**9, 10**40, -1, True, "7", 1.5])
+async def test_a_number_of_tokens_that_cannot_be_is_none(count: Any) -> None:
+    asked = request(
+        model("@ai-sdk/groq", "m", base_url="https://vendor.example/v1"), "Hi", tools=()
+    )
+    told = usage(prompt_tokens=count, completion_tokens=count)
+    answer = await ask(asked, server(delta(content="Hi"), delta("stop"), told))
+    assert answer.finished.usage.total_tokens == 0
+
+
 async def test_the_service_tier_that_answered_is_told() -> None:
     frames = [{**delta(content="Hi"), "service_tier": "flex"}, delta("stop"), usage()]
     asked = request(model("@ai-sdk/openai-compatible", "m", base_url="https://v.example/v1"), "Hi")

@@ -153,7 +153,7 @@ def test_an_option_that_changes_nothing_is_found(subtests: pytest.Subtests) -> N
 def test_nothing_of_the_connection_is_ever_in_a_body(subtests: pytest.Subtests) -> None:
     for npm in known_adapters():
         with subtests.test(npm=npm):
-            names = [*CONNECTION_OPTIONS, *RESERVED_OPTIONS - {"n"}]
+            names = [*CONNECTION_OPTIONS, *RESERVED_OPTIONS - {"n"}, "Model", "STREAM"]
             options = {name: f"secret of {name}" for name in names}
             called = replace(
                 of((npm, "gpt-4o"), **options),

@@ -8,7 +8,7 @@ from opencode_web.lib.errors import Conflict, Invalid
 from sessions.actions.permissions import ask_admins, reply_permission
 from sessions.events.types import PermissionAsked
 from sessions.models import AdminsAsked, PermissionRequest, Session
-from sessions.present.frame.rail import rows_of
+from sessions.present.frame.rail import build_rows
 from teams.audit import AuditAction
 from teams.models import AuditEntry, User
 from tests.sessions.factories import session_access
@@ -42,7 +42,7 @@ def test_admins_are_asked_once_and_their_list_says_by_whom(
     ask_admins(session_access(alice, session), request)
     assert AdminsAsked.objects.get().asked_by == bob
     assert AuditEntry.objects.filter(action=AuditAction.PERMISSION_ADMINS_ASKED).count() == 1
-    (row,) = rows_of(Session.objects.filter(pk=session.pk))
+    (row,) = build_rows([Session.objects.get(pk=session.pk)])
     assert row.asks_admins
     assert row.detail == "Bob asks the admins · Cost limit: $5.00 of $5.00"
 

@@ -38,6 +38,14 @@ def test_a_team_above_its_disk_limit_adds_nothing_until_it_has_removed_some(
     tasks.sweep_files()
     sizes = dict(Project.objects.values_list("name", "disk_bytes"))
     assert 4 * MB <= sizes["shop"] < 5 * MB
+    for kind in ("sessions", "tool-output", "snapshots"):
+        (settings.DATA_DIR / kind / session.pk).mkdir(parents=True)
+        (settings.DATA_DIR / kind / session.pk / "tool_1").write_bytes(b"x" * MB)
+    tasks.sweep_files()
+    assert 7 * MB <= Project.objects.get(pk=project.pk).disk_bytes < 8 * MB
+    for kind in ("sessions", "tool-output", "snapshots"):
+        (settings.DATA_DIR / kind / session.pk / "tool_1").unlink()
+    tasks.sweep_files()
     assert (sizes["gone"], sizes["far"]) == (0, 5)
 
     settings.DISK_PER_TEAM_MB = 4

@@ -4,19 +4,25 @@ from decimal import Decimal
 
 import pytest
 
+from opencode_web.lib.crypto import decrypt
 from opencode_web.lib.errors import Conflict, NotFound
+from sessions.actions.change_approval import approve_request
+from sessions.actions.change_requests import set_approvals
 from sessions.actions.search import set_up_search
 from sessions.actions.sessions import delete_session, update_session
 from sessions.actions.skills import delete_team_skill, save_team_skill
+from sessions.actions.team_secrets import set_team_secret
 from sessions.events.types import SessionUpdated
-from sessions.models import Project, Session, TeamSearch, TeamSkill
+from sessions.models import ChangeKind, Project, Session, TeamSearch, TeamSecret, TeamSkill
 from sessions.runner.log.lease import acquire_lease
 from sessions.runner.log.text_writer import append_events
 from teams.access import TeamAccess, access_team
 from teams.actions.budgets import change_budgets, reserve
-from teams.models import Reservation, Team, User
+from teams.models import AuditEntry, Reservation, Role, Team, User
+from tests.factories import add_member, make_user
 from tests.races import race
 from tests.sessions.factories import make_session, prompt, session_access
+from tests.sessions.held_changes import ask
 from tools.search.engine import EngineKind
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -133,3 +139,39 @@ def test_a_budget_is_changed_while_a_call_is_set_apart_from_it(access: TeamAcces
     )
     faults = race(lambda: reserve(wanted, least=Decimal(1)), lambda: change(20))
     assert faults == [None, None]
+
+
+def test_a_change_that_two_approve_is_made_once(alice: User, adam: User, team: Team) -> None:
+    second = make_user("second@example.com")
+    add_member(team, second, Role.ADMIN)
+    set_approvals(access_team(alice, team.pk), [ChangeKind.SECRETS])
+    asker = access_team(adam, team.pk)
+    row = ask(lambda: set_team_secret(asker, name="KEY", value="a-secret-value"))
+    faults = race(
+        lambda: approve_request(access_team(alice, team.pk), row),
+        lambda: approve_request(access_team(second, team.pk), row),
+    )
+    assert faults[0] is None
+    assert isinstance(faults[1], Conflict)
+    row.refresh_from_db()
+    assert (row.status, row.decided_by) == ("approved", alice)
+    assert AuditEntry.objects.filter(action="secret.team_set").count() == 1
+
+
+def test_what_a_change_replaces_is_held_until_it_is_made(
+    alice: User, adam: User, team: Team
+) -> None:
+    set_team_secret(access_team(alice, team.pk), name="KEY", value="the-first-value")
+    set_approvals(access_team(alice, team.pk), [ChangeKind.SECRETS])
+    asker = access_team(adam, team.pk)
+    row = ask(lambda: set_team_secret(asker, name="KEY", value="the-asked-value"))
+    Team.objects.update(needs_approval=[])
+    other = access_team(alice, team.pk)
+    faults = race(
+        lambda: set_team_secret(other, name="KEY", value="of-somebody-else"),
+        lambda: approve_request(access_team(alice, team.pk), row),
+    )
+    assert faults == [None, None]
+    row.refresh_from_db()
+    assert row.status == "failed"
+    assert decrypt(TeamSecret.objects.get().value) == "of-somebody-else"

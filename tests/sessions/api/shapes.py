@@ -227,6 +227,7 @@ PROJECT = {
     "name?": str,
     "time": {"created": int, "updated?": int, "initialized?": int},
     "sandboxes": [str],
+    "remote?": str,  # ours
 }
 # The second version of the API reads the two others.
 ERROR = {"name": str, "data": {"message": str, "*": ANY}, "_tag": str, "message": str, "*": ANY}

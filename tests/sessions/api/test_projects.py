@@ -38,6 +38,18 @@ def test_a_project_is_begun_empty_or_with_a_folder(
 
 
 @pytest.mark.django_db
+def test_a_project_says_where_it_was_cloned_from(
+    alice: User, connect: Connect, project: Project
+) -> None:
+    client = connect(alice)
+    assert "remote" not in client.get("/project").json()[0]
+    Project.objects.filter(pk=project.pk).update(git_url="https://git.example.com/acme/till.git")
+    (shown,) = client.get("/project").json()
+    check(shown, PROJECT)
+    assert shown["remote"] == "https://git.example.com/acme/till.git"
+
+
+@pytest.mark.django_db
 def test_a_project_gets_another_name_and_look(
     alice: User, connect: Connect, project: Project
 ) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.db import connection
+from pydantic import ValidationError
 
 from sessions.actions.sessions import delete_session
 from sessions.events.messages import CacheTokens, Tokens
 from sessions.events.replay import rebuild
-from sessions.events.types import SessionUsed
+from sessions.events.types import SessionUsed, parse_event
 from sessions.models import Event, Project, Session
 from teams.models import UsageEntry, User
 from tests.sessions.factories import make_session, session_access
@@ -91,3 +92,9 @@ def test_a_session_that_is_deleted_leaves_what_it_has_cost(bob: User, session: S
     assert not Session.objects.filter(pk=session.pk).exists()
     assert rows() == before
     assert len(before) == 1
+
+
+@pytest.mark.parametrize("cost", ["-1", "1e25", "NaN", "Infinity"])
+def test_a_cost_that_cannot_be_is_no_event_of_an_archive(cost: str) -> None:
+    with pytest.raises(ValidationError):
+        parse_event("session.used", {"cost": cost, "tokens": {}})

@@ -5,7 +5,7 @@ import pytest
 from opencode_web.lib.json import JsonObject
 from sessions.events import live
 from sessions.models import Session
-from sessions.present.frame.rail import rows_of
+from sessions.present.frame.rail import build_rows
 from teams.models import User
 from tests.sessions.story import Story
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 def detail(session: Session) -> str:
-    (row,) = rows_of(Session.objects.filter(pk=session.pk))
+    (row,) = build_rows([Session.objects.get(pk=session.pk)])
     return row.detail
 
 

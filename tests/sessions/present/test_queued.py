@@ -10,7 +10,7 @@ from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
 from sessions.inbox import not_begun, pending_inputs, promotion_events
 from sessions.models import Project, Session
-from sessions.present.frame.rail import group_rows, rows_of
+from sessions.present.frame.rail import build_rows, group_rows
 from sessions.present.sessions import build_header
 from teams.models import Role, User
 from tests.sessions.factories import make_session, session_access
@@ -34,7 +34,7 @@ def end(session: Session) -> None:
 def shown(session: Session) -> tuple[str, str]:
     session.refresh_from_db()
     header = build_header(session)
-    (row,) = rows_of(Session.objects.filter(pk=session.pk))
+    (row,) = build_rows([Session.objects.get(pk=session.pk)])
     assert row.state == header.state
     (group,) = group_rows([row], role=Role.OWNER)
     return header.state, group.key
@@ -78,14 +78,14 @@ def test_it_says_where_a_session_stands_in_line(alice: User, project: Project) -
         ask(alice, session)
         since = timezone.now() - timedelta(seconds=30 - number)
         Session.objects.filter(pk=session.pk).update(state_since=since)
-    rows = {row.id: row for row in rows_of(Session.objects.all())}
+    rows = {row.id: row for row in build_rows([*Session.objects.all()])}
     said = [rows[session.pk].detail for session in waiting]
     assert said == [
         "Queued, next in line · build",
         "Queued, 2nd in line · build",
         "Queued, 3rd in line · build",
     ]
-    (group,) = group_rows(rows_of(Session.objects.order_by("-state_since")), role=Role.OWNER)
+    (group,) = group_rows(build_rows([*Session.objects.order_by("-state_since")]), role=Role.OWNER)
     assert [row.id for row in group.rows] == [session.pk for session in waiting]
     headers = [build_header(Session.objects.get(pk=session.pk)) for session in waiting]
     assert [header.state_text for header in headers] == [

@@ -1,15 +1,22 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.template.loader import render_to_string
 
 from sessions.events.parts import PART
-from sessions.models import PermissionRequest
+from sessions.models import PermissionRequest, Session
 from sessions.present.changes.patches import PatchBody
-from sessions.present.conversation.asks import permission_summary, permission_title, said_together
+from sessions.present.conversation.asks import (
+    PermissionCard,
+    build_card,
+    permission_summary,
+    permission_title,
+    said_together,
+)
 from sessions.present.conversation.bodies import DiffBody, FileBody, OutputBody, ShellBody
 from sessions.present.conversation.items import RenderContext, build_items
 from sessions.present.conversation.todos import TodoView
@@ -314,3 +321,67 @@ def test_a_tool_of_an_mcp_server_asks_with_all_of_its_arguments() -> None:
     assert permission_summary(request) == "Permission: shop: run"
     said = said_together(request, PLACE).text
     assert json.loads(said) == given
+
+
+def card_of(**metadata: Any) -> PermissionCard:
+    permission = "bash" if "command" in metadata else "edit"
+    request = PermissionRequest(
+        pk="per_1",
+        session_id="ses_below",
+        session=Session(pk="ses_below", title="Below"),
+        permission=permission,
+        patterns=["a.py"],
+        metadata={"filepath": "a.py", **metadata},
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        agent="build",
+    )
+    call: Any = stored("tool", tool="write", state={"status": "running"})
+    return build_card(request, PLACE, position=1, total=1, call=call)
+
+
+def added(count: int) -> str:
+    lines = "".join(f"+line {number}\n" for number in range(count))
+    return f"--- a.py\n+++ a.py\n@@ -0,0 +1,{count} @@\n{lines}"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said", "fits_wide"),
+    [
+        ({"command": "ls"}, "", True),
+        ({"command": "x" * 300}, "", True),
+        ({"command": "x" * 301}, "1 line, 301 characters", True),
+        ({"command": "a\n" * 6 + "b"}, "7 lines, 13 characters", True),
+        ({"command": "a\n" * 12 + "b"}, "13 lines, 25 characters", False),
+        ({"command": "x" * 1_200}, "1 line, 1,200 characters", False),
+        ({"diff": added(6)}, "", True),
+        ({"diff": added(7)}, "Show all 7 lines", True),
+        ({"diff": added(160)}, "Show all 160 lines", False),
+        ({"diff": added(201)}, "Show all 201 lines", False),
+    ],
+)
+def test_nobody_allows_what_they_do_not_know_to_be_longer(
+    metadata: dict[str, str], said: str, fits_wide: bool
+) -> None:
+    card = card_of(**metadata)
+    html = render_to_string("sessions/_permission.html", {"permission": card})
+    assert said in html
+    assert ("permission-cut" in html) == bool(said)
+    assert ("data-fits" in html) == (bool(said) and fits_wide)
+    assert ("/s/ses_below/part/prt_1/body?permission=per_1" in html) == (card.count > 200)
+
+
+def test_lines_that_are_left_out_before_the_first_change_are_counted() -> None:
+    patch = "--- a.py\n+++ a.py\n@@ -{0},4 +{0},4 @@\n one\n two\n three\n-old\n+new\n"
+    for first, left_out in ((26, 27), (1, 2)):
+        rows = card_of(diff=patch.format(first)).lines
+        assert [str(row.code) for row in rows[:2]] == [f"{left_out} unmodified lines", "three"]
+        assert rows[1].new == first + 2
+    one = "--- a.py\n+++ a.py\n@@ -1,2 +1,2 @@\n one\n-old\n+new\n"
+    assert [row.kind for row in card_of(diff=one).lines] == ["same", "del", "add"]
+
+
+def test_a_file_that_does_not_exist_is_created() -> None:
+    assert card_of(diff=added(1), exists=False).title == "Allow creating a.py?"
+    assert card_of(diff=added(1), exists=True).title == "Allow editing a.py?"
+    request = PermissionRequest(permission="edit", patterns=["a.py"], metadata={"exists": False})
+    assert permission_summary(request) == "Permission to create a.py"

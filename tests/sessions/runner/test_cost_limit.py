@@ -13,7 +13,7 @@ from sessions.events.messages import Tokens
 from sessions.events.types import SessionUsed
 from sessions.models import PermissionRequest, Project, Session, SessionInput
 from sessions.runner.drain import coordinator
-from teams.models import User
+from teams.models import Team, User
 from tests.sessions.factories import make_session, prompt, script, session_access
 from tests.sessions.runner.drains import drain, is_runnable, parts_of
 from tests.sessions.story import write
@@ -133,3 +133,17 @@ async def test_the_whole_tree_counts_and_one_answer_serves_all_who_wait(
     # Two answers to one overrun would have allowed ten more.
     await in_db(spend, session, "5")
     assert (await in_db(find_overrun, session)).limit == Decimal("10.00")
+
+
+async def test_more_cost_needs_a_second_person_where_budgets_do(
+    alice: User, adam: User, session: Session
+) -> None:
+    await in_db(Team.objects.update, needs_approval=["budgets"])
+    await in_db(spend, session, "5.01")
+    await in_db(prompt, alice, session, script([{"text": "first"}]))
+    await drain(session)
+    with pytest.raises(Forbidden, match="You have prompted this session"):
+        await answer(alice, session, "once")
+    await answer(adam, session, "once")
+    await drain(session)
+    assert (session.state, session.outcome) == ("idle", "done")

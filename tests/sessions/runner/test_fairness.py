@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from django.utils import timezone
 from opencode_web.lib.db import in_db
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus
-from sessions.models import Project, Run, Session, State
+from sessions.models import Message, Project, Run, Session, State
 from sessions.runner import run_session
 from sessions.runner.drain.admission import take_up
 from sessions.runner.log.lease import runnable_sessions
@@ -106,6 +107,21 @@ async def test_a_team_with_many_sessions_delays_another_by_one_turn(
         ["Charlie", "Alice", "Bob", "Alice"],
     )
     assert len(await in_db(order)) == 14
+
+
+async def test_a_session_with_many_queued_prompts_delays_others_by_one_turn(
+    alice: User, charlie: User, project: Project, theirs: Project, settings: Any, queue: Queue
+) -> None:
+    settings.WORKER_CONCURRENCY = settings.CELERY_WORKER_CONCURRENCY = 1
+    long = await in_db(ask, alice, project)
+    for _ in range(3):
+        await in_db(partial(prompt, alice, long, QUICK, delivery="queue"))
+    short = await in_db(ask, charlie, theirs)
+    async with workers(1, queue):
+        await until(are_done)
+    answers = Message.objects.filter(role="assistant").order_by("pk")
+    found = await in_db(lambda: list(answers.values_list("session", flat=True)))
+    assert found == [long.pk, short.pk, long.pk, long.pk, long.pk]
 
 
 async def test_a_team_at_its_limit_waits_for_its_own_turns_only_and_is_rung_for_once_for_each(

@@ -23,9 +23,11 @@ from tests.sessions.runner.drains import drain
 from tests.sessions.runner.test_custom_tools import answer, called, states
 from tests.sessions.runner.test_mcp_tools import set_up
 from tests.sessions.runner.test_secrets import stored
+from tests.tools.mcp.caller import Person
 from tests.tools.mcp.oauth_servers import GuardedShop, guarded_shop
 from tools.mcp.client import call_tool
 from tools.mcp.exchange import Server, SignInNeeded
+from tools.redaction import Redactor
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
@@ -104,8 +106,10 @@ async def target_of(project: Project, session: Session) -> McpTarget:
     return McpTarget(project, "shop", config.mcp["shop"], Path(project.directory), sandbox)
 
 
-async def buy(place: Server) -> object:
-    return (await call_tool(place, "stock", {"item": "tea"}, timeout_s=20))["content"]
+async def buy(place: Server, _: Redactor) -> object:
+    return (await call_tool(place, "stock", {"item": "tea"}, timeout_s=20, caller=Person()))[
+        "content"
+    ]
 
 
 async def test_a_grant_that_ends_is_renewed_once_by_all_who_need_it(

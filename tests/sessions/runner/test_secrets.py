@@ -25,9 +25,9 @@ VALUE = "s3cret-value-of-the-project"
 ENCODED = base64.b64encode(VALUE.encode()).decode()
 
 
-def give(project: Project, user: User) -> None:
+def give(project: Project, user: User, *, value: str = VALUE) -> None:
     access = access_project(authenticate_user(user), project.pk)
-    set_secret(access, name="TOKEN", value=VALUE)
+    set_secret(access, name="TOKEN", value=value)
 
 
 def stored(session: Session) -> str:

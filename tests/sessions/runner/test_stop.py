@@ -12,9 +12,9 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.loop import submit
 from providers.llm.messages import ProviderRequest, ToolResultMessage
-from sessions.access import without_author
 from sessions.actions.calls import stop_command
 from sessions.actions.permissions import reply_permission
+from sessions.authors import without_author
 from sessions.models import Message, Part, PermissionRequest, Project, Session
 from sessions.runner import run_session
 from sessions.runner.drain import coordinator, loop

@@ -13,7 +13,7 @@ from sessions.models import Session
 from sessions.stream import room
 from sessions.stream.frames import Growing, Ops
 from sessions.stream.listener import Listener
-from sessions.stream.rail import joined_rail
+from sessions.stream.rail import View, joined_rail
 from sessions.stream.room import joined
 from teams.models import User
 from tests.sessions.story import Story
@@ -71,8 +71,8 @@ async def test_the_list_of_sessions_comes_in_the_language_of_the_page(
     team_id = await in_db(lambda: session.project.team_id)
     english, german = Listener(), Listener()
     async with (
-        joined_rail(team_id, english, language="en"),
-        joined_rail(team_id, german, language="de"),
+        joined_rail(View(team_id, "all"), english, language="en"),
+        joined_rail(View(team_id, "all"), german, language="de"),
     ):
         await in_db(wait_for_permission, session, alice)
         await heard(english, "Waiting for a member")

@@ -7,7 +7,7 @@ from opencode_web.lib.db import in_db
 from sessions.events.live import publish_row
 from sessions.models import PullRequest, Session
 from sessions.stream.listener import Listener
-from sessions.stream.rail import joined_rail
+from sessions.stream.rail import View, joined_rail
 from tests.sessions.stream.test_languages import heard
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,7 +33,8 @@ async def test_a_pull_request_is_drawn_in_the_list_and_in_the_header_of_its_sess
     session: Session,
 ) -> None:
     listener = Listener()
-    async with joined_rail(await in_db(lambda: session.project.team_id), listener):
+    view = View(await in_db(lambda: session.project.team_id), "all")
+    async with joined_rail(view, listener):
         await in_db(open_pull, session)
         frame = await heard(listener, "Checks are running")
     for place in ("row", "card", "header-pull"):

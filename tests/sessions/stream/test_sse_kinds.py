@@ -40,7 +40,11 @@ def bodies(team: Team, project: Project, session: Session, user: User) -> dict[s
             "arguments": "",
             "message": "msg_1",
         },
-        "session.deleted": {"t": "deleted", **of_session, "info": {"id": session.pk}},
+        "session.deleted": {
+            "t": "deleted",
+            **of_session,
+            "info": {"id": session.pk},
+        },
         "project.updated": {
             "t": "place",
             **place,

@@ -125,7 +125,7 @@ def test_a_model_that_the_team_has_switched_off_stays_chosen_and_says_so(
     assert "Acorn is turned off for this team." in said
     assert 'href="/t/acme/settings/models/" data-needs="admin">Turn it on</a>' in said
     assert "An admin can change this, or you can choose another model." in said
-    assert '<option value="acorn/nut" selected>Turned off: acorn/nut</option>' in page
+    assert '<option value="acorn/nut" selected>Not available: acorn/nut</option>' in page
     # It is the first in the list, where it cannot be taken again.
     query = {"session": session.pk, "kind": "model", "chosen": "acorn/nut"}
     first = browser.get("/t/acme/choices", query).content.decode().split("</section>")[0]

@@ -155,6 +155,52 @@ def test_turns_the_menu_and_the_context_use_the_name_that_was_chosen(
     assert found == [("dd", name), ("span", name), ("span", name), ("th", name)]
 
 
+@pytest.mark.parametrize(
+    ("name", "group", "why", "is_blocked"),
+    [
+        ("inline", "In use, but not offered", "it plays a script that is in the message", False),
+        ("old", "In use, but not offered", "It is hidden.", False),
+        ("gone", "No longer offered", "No provider of this team has it any more.", True),
+    ],
+)
+def test_the_model_of_a_session_is_in_the_list_with_why_it_is_not_offered(
+    browser: Client, session: Session, name: str, group: str, why: str, is_blocked: bool
+) -> None:
+    team = session.project.team
+    models = {"thinker": THINKER, "old": {"name": "Old", "status": "hidden"}}
+    team.config = {"provider": {"demo": {"models": models}}}
+    team.save()
+    Session.objects.filter(pk=session.pk).update(model={"providerID": "demo", "id": name})
+    query = {"session": session.pk, "kind": "model"}
+
+    def sections(chosen: str) -> list[str]:
+        html = browser.get(URL, {**query, "chosen": chosen}).content.decode()
+        return html.split("</section>")
+
+    first = sections(f"demo/{name}")[0]
+    assert group in first
+    assert why in first
+    row = first[first.index(f'data-choice="demo/{name}"') :].split(">", 1)[0]
+    assert 'aria-current="true"' in row
+    assert (" disabled" in row) is is_blocked
+    # Somebody who has chosen another one finds it still, once.
+    first, *rest = sections("demo/tour")
+    assert f'data-choice="demo/{name}"' in first
+    assert "aria-current" not in first
+    assert f'data-choice="demo/{name}"' not in "".join(rest)
+
+
+def test_a_session_whose_model_is_gone_keeps_it_and_says_so(
+    browser: Client, session: Session
+) -> None:
+    Session.objects.filter(pk=session.pk).update(model={"providerID": "demo", "id": "gone"})
+    page = browser.get(f"/t/acme/s/{session.pk}").content.decode()
+    said = page.split('id="composer-reason"')[1].split("</p>")[0]
+    assert "demo/gone is no longer offered. Choose another model." in said
+    assert '<option value="demo/gone" selected>Not available: demo/gone</option>' in page
+    assert " disabled" not in page.split('id="prompt"')[1].split(">")[0]
+
+
 def test_lists_of_what_is_not_there_give_nothing_away(browser: Client, project: Project) -> None:
     assert browser.get(URL, {"project": "prj_unknown"}).status_code == 404
     assert browser.get(URL, {"project": project.pk, "kind": "keys"}).status_code == 404

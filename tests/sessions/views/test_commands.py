@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from sessions.config.programs import McpConfig
 from sessions.mcp.servers import digest_of
-from sessions.models import McpServer, Project, Session
+from sessions.models import McpServer, Project, Session, SessionInput
 from teams.models import User
 
 pytestmark = pytest.mark.django_db
@@ -77,3 +77,25 @@ def test_a_prompt_of_an_mcp_server_is_offered(
         "hints": ["$1"],
         "description": "Orders.",
     }
+
+
+def test_a_command_that_is_not_there_is_sent_as_text_only_the_second_time(
+    configured: Project, session: Session, alice: User, client_for: ClientFor
+) -> None:
+    browser = client_for(alice)
+    prompt, start = f"/t/acme/s/{session.pk}/prompt", "/t/acme/start"
+    typed = {"text": "/fxi it", "project": configured.pk}
+    for url in (prompt, start):
+        for headers in ({}, {"HX-Request": "true"}):
+            for form in (typed, typed | {"as_text": "fix"}):
+                answer = browser.post(url, form, headers=headers)
+                assert answer.status_code == 422
+                page = answer.content.decode()
+                assert "There is no command /fxi. Send it again to send it as text." in page
+                assert 'name="as_text" value="fxi"' in page
+                assert ">/fxi it</textarea>" in page
+    assert not SessionInput.objects.exists()
+    assert browser.post(prompt, typed | {"as_text": "fxi"}).status_code == 302
+    # A path is none.
+    assert browser.post(prompt, {"text": "/etc/hosts is wrong"}).status_code == 302
+    assert session.inputs.count() == 2

@@ -180,7 +180,9 @@ def test_commands_and_settings_are_found_by_their_names(
     assert names(bob, "credentials") == []
     assert names(vera, "devices") == ["Browsers"]
     assert names(alice, "subagents") == ["Agents"]
-    assert names(alice, "slash") == ["Commands"]
+    # The team has one project, so its settings are found from everywhere.
+    assert names(alice, "slash") == ["Commands of the project", "Commands"]
+    assert names(alice, "cron") == ["Schedules of the project"]
     every = {"General", "Members", "Roles", "Commands", "Agents", "Shortcuts", "Browsers"}
     assert every < set(names(vera, "settings"))
     assert "Keys" in names(alice, "settings")

@@ -161,7 +161,39 @@ def test_the_second_answer_hears_who_was_first(
     response = alices.post(reply_url(asked), {"reply": "reject"}, headers=HTMX)
     assert response.status_code == 409
     assert response["HX-Retarget"] == "#toasts"
-    assert "Bob allowed it once" in response.content.decode()
+    html = response.content.decode()
+    assert "Bob allowed it once" in html
+    # It is no fault of theirs, and leaves by itself.
+    assert 'data-kind=""' in html
+
+
+def test_what_a_card_leaves_out_has_a_page(
+    alices: Client,
+    client_for: Callable[[User | None], Client],
+    charlie: User,
+    asked: PermissionRequest,
+) -> None:
+    rows = "".join(f"+row {number}\n" for number in range(299))
+    asked.permission, asked.patterns = "edit", ["a.py"]
+    asked.metadata = {
+        "filepath": "a.py",
+        "diff": f"--- a.py\n+++ a.py\n@@ -0,0 +1,300 @@\n{rows}+{'x' * 3_000}last\n",
+    }
+    asked.save()
+    page = f"/t/acme/s/{asked.session_id}"
+    part = asked.session.parts.get(type="tool").pk
+    url = f"{page}/part/{part}/body?permission={asked.pk}"
+    shown = alices.get(page).content.decode()
+    assert url in shown
+    assert "Show all 300 lines" in shown
+    assert "row 250" not in shown
+    whole = alices.get(url).content.decode()
+    assert "Allow editing a.py?" in whole
+    assert "row 250" in whole
+    assert "xlast" in whole
+    assert client_for(charlie).get(url).status_code == 404
+    other = new_id("per")
+    assert alices.get(url.replace(asked.pk, other)).status_code == 404
 
 
 def test_an_unknown_answer_is_refused(alices: Client, asked: PermissionRequest) -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from django.test import Client
 
+from opencode_web.lib.ids import new_id
 from sessions.inbox import own_text, pending_inputs, sending_order
 from sessions.models import Session, SessionInput
 from teams.models import User
@@ -182,3 +184,43 @@ def test_the_dock_says_who_edited_a_message(
 ) -> None:
     client_for(adam).post(at(rows[0], "edit"), {"text": "adams", "revision": "0"})
     assert "edited by Adam" in alices.get(f"/t/acme/s/{session.pk}").content.decode()
+
+
+def test_what_is_removed_gives_the_focus_to_the_next_row_and_not_to_its_button(
+    alices: Client, rows: list[SessionInput], session: Session
+) -> None:
+    html = alices.post(at(rows[0], "remove"), headers=HTMX).content.decode()
+    assert waiting(session) == ["second"]
+    assert f'id="queued-{rows[1].pk}" tabindex="-1" autofocus' in html
+    assert html.count("autofocus") == 1
+    assert 'aria-label="Remove “second”"' in html
+
+
+def test_who_removed_an_own_message_can_undo_it_once(
+    alices: Client, rows: list[SessionInput], session: Session
+) -> None:
+    html = alices.post(at(rows[0], "remove"), headers=HTMX).content.decode()
+    [undo] = re.findall(r'action="([^"]+/restore/[^"]+)"', html)
+    for _ in range(2):
+        answer = alices.post(undo, follow=True)
+        assert "The message is queued again." in answer.content.decode()
+    assert waiting(session) == ["second", "first"]
+    [row] = [row for row in pending_inputs(session.pk) if row.pk in undo]
+    assert row.delivery == "queue"
+
+
+def test_only_the_author_brings_a_removed_message_back(
+    client_for: ClientFor, rows: list[SessionInput], session: Session, adam: User, bob: User
+) -> None:
+    adams, message = client_for(adam), new_id("msg")
+    html = adams.post(at(rows[0], "remove"), headers=HTMX).content.decode()
+    assert "Message removed." in html
+    assert "/restore/" not in html
+    for user in (adam, bob):
+        assert client_for(user).post(at(rows[0], f"restore/{message}")).status_code == 403
+    assert waiting(session) == ["second"]
+
+
+def test_what_still_waits_is_not_sent_twice(alices: Client, rows: list[SessionInput]) -> None:
+    assert alices.post(at(rows[0], f"restore/{new_id('msg')}")).status_code == 409
+    assert alices.post(at(rows[0], "restore/none")).status_code == 404

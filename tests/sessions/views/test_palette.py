@@ -74,6 +74,20 @@ def test_a_name_that_begins_as_typed_goes_before_all_that_only_contains_it(
     found = names(options(client_for(alice), q="members", acts="terminal-share"))
     assert found[0] == "Members"
     assert "Terminal: Let members watch" in found
+    # So does one with a word that does, before what has it among its other words.
+    assert names(options(client_for(alice), q="token", acts="context"))[0] == "API tokens"
+
+
+def test_the_session_that_is_shown_comes_last(
+    alice: User, session: Session, project: Project, client_for: ClientFor
+) -> None:
+    session.title = "Till"
+    session.save()
+    other = make_session(alice, project, title="Till cleanup")
+    for shown, last in ((session, "Till"), (other, "Till cleanup")):
+        found = names(options(client_for(alice), q="#Till", session=shown.pk))
+        assert len(found) == 2
+        assert found[-1] == last
 
 
 def test_files_are_found_where_the_page_is(

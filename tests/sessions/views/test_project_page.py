@@ -144,3 +144,16 @@ def test_nothing_of_the_settings_stands_on_the_project_page(
     viewers = client_for(vera).get(f"{url}settings").content.decode()
     assert 'id="rules"' in viewers
     assert 'id="project-settings"' not in viewers
+
+
+def test_pull_requests_of_private_sessions_are_named_to_who_sees_these(
+    client_for: ClientFor, alice: User, bob: User, vera: User, project: Project
+) -> None:
+    pull(make_session(bob, project), 1)
+    hidden = make_session(bob, project, title="Hidden")
+    pull(hidden, 2)
+    Session.objects.filter(pk=hidden.pk).update(is_private=True)
+    for user, is_told in ((alice, True), (bob, True), (vera, False)):
+        page = overview(client_for(user), project)
+        assert "Title &lt;1&gt;" in page
+        assert ("Title &lt;2&gt;" in page) is is_told

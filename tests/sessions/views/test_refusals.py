@@ -20,7 +20,7 @@ SETTINGS = "/t/acme/settings"
     ("path", "given", "said"),
     [
         ("{project}/secrets", {"name": "T", "value": "short"}, "Ein Wert hat mindestens 6 Zeichen"),
-        ("{project}/secrets", {"name": "PATH", "value": "x" * 20}, "PATH setzt die Sandbox"),
+        ("{project}/secrets", {"name": "PATH", "value": "x" * 20}, "Der Name PATH ist reserviert"),
         ("{project}/schedules", {**SCHEDULE, "cron": "0 3 * *"}, "Ein Zeitplan hat fünf Felder"),
         (f"{SETTINGS}/skills/new", {"name": "Big", "description": "a", "text": "b"}, "bis zu 64"),
         (

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from sessions.models import Project, RepositoryTrust
+from sessions.models import ChangeRequest, Project, RepositoryTrust
 from sessions.repository.globs import forget_found
-from teams.models import User
+from teams.models import Team, User
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -89,3 +89,21 @@ def test_agents_of_the_api_say_what_is_ignored(
     ignored = [f"{path}: changes to this agent"]
     assert build["repository"] == {"path": path, "ignoredUntilTrusted": ignored}
     assert all("repository" not in agent for agent in listed if agent["name"] != "build")
+
+
+def test_a_second_person_approves_trust_where_rules_need_it(
+    client_for: Callable[[User | None], Client], alice: User, adam: User, url: str, project: Project
+) -> None:
+    Team.objects.update(needs_approval=["rules"])
+    browser = client_for(adam)
+    browser.post(f"{url}/trust", {"digest": digest(browser, url)})
+    row = ChangeRequest.objects.get()
+    assert (row.what, row.asker, row.status) == ("trust.repository", adam, "pending")
+    assert not RepositoryTrust.objects.exists()
+    page = client_for(alice).get("/t/acme/settings/approvals").content.decode()
+    assert "Trust the agent files of the project" in page
+    assert ".opencode/" in page
+    decide = f"/t/acme/settings/approvals/{row.pk}"
+    assert browser.post(decide, {"act": "approve"}).status_code == 403
+    client_for(alice).post(decide, {"act": "approve"})
+    assert RepositoryTrust.objects.get().trusted_by == adam

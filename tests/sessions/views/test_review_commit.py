@@ -56,6 +56,13 @@ def story(review: Review, session: Session, repository: Repository) -> Story:
 def test_everything_is_committed_where_nothing_is_staged(story: Story, alice: User) -> None:
     shown = story.pane()
     assert "Commit all 2 files" in shown
+    assert "source=uncommitted&commit=1" in story.pane("source=session")
+    form = 'class="review-commit-form" data-needs="member"'
+    came_from_elsewhere = story.pane(f"{PANE}&commit=1")
+    assert f"{form} open>" in came_from_elsewhere
+    assert "These are all uncommitted changes, not only those" in came_from_elsewhere
+    assert f"{form}>" in shown
+    assert "These are all uncommitted changes" not in shown
     assert ">Mend the till</textarea>" in shown
     assert "These files may include changes of other people" in shown
     shown = story.commit("all")
@@ -139,6 +146,15 @@ def test_a_form_is_sent_once_and_needs_a_message_and_a_member(
     story.commit("all", key="once")
     assert story.review.post("commit", message="Again", **fields) == 200
     assert story.row.job == ""
+
+
+def test_a_long_title_is_cut_between_words(story: Story) -> None:
+    for title, shown in (
+        ("Mend our tills then " + "tell what it does " * 5, "tell what it does tell what it"),
+        ("x" * 100, "x" * 72),
+    ):
+        Session.objects.filter(pk=story.session.pk).update(title=title)
+        assert f"{shown}</textarea>" in story.pane()
 
 
 def test_the_publish_page_suggests_the_same_message(story: Story) -> None:

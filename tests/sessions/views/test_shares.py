@@ -286,6 +286,9 @@ def test_admins_say_which_links_there_may_be(
 ) -> None:
     address = "/t/acme/settings/sharing"
     assert client_for(alice).post(address, {"links": "public"}).status_code == 302
+    # The page that is there again is no further step on the way back.
+    sent = client_for(alice).post(address, {"links": "public"}, headers={"HX-Request": "true"})
+    assert sent["HX-Redirect"] == address
     team.refresh_from_db()
     assert team.config == {"sharing": {"links": "public"}}
     assert "Anyone with the link" in client_for(bob).get(address).content.decode()

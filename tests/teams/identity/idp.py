@@ -8,12 +8,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import jwt
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from django.test import Client
 from jwt.algorithms import ECAlgorithm
 
@@ -108,3 +111,18 @@ def make_provider(idp: Idp, **more: Any) -> IdentityProvider:
 
 def is_signed_in(client: Client) -> bool:
     return "_auth_user_id" in client.session
+
+
+def make_key() -> tuple[str, str]:
+    """A private key and its certificate, both in PEM."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "idp")])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name)
+    builder = builder.public_key(key.public_key()).serial_number(1)
+    builder = builder.not_valid_before(now).not_valid_after(now + timedelta(days=1))
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(
+        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return private.decode(), builder.sign(key, hashes.SHA256()).public_bytes(pem).decode()

@@ -141,6 +141,21 @@ def test_nothing_is_changed_without_confirming_again(path: str, user: User, clie
         assert response["Location"].startswith("/me/security/again")
 
 
+def test_a_browser_from_before_the_factor_changes_nothing_with_the_password(
+    user: User, client: Client, clock: list[float]
+) -> None:
+    sign_in(client)
+    # In another browser, whose code is not known here.
+    set_up(Client(), clock[0])
+    asked = client.get("/me/security/keys/new")["Location"]
+    assert asked.startswith("/me/security/again/code?next=")
+    client.post("/me/security/again?next=/me/security/keys/new", {"password": PASSWORD})
+    assert client.get("/me/security/keys/new")["Location"] == asked
+    clock[0] += 30
+    client.post(asked, {"code": code_of(user, clock[0])})
+    assert client.get("/me/security/keys/new").status_code == 200
+
+
 def test_another_persons_key_cannot_be_removed(user: User, client: Client) -> None:
     key = Authenticator.objects.create(user=user, type="webauthn", data={"name": "k"})
     other = make_user("ben@example.com")

@@ -225,6 +225,21 @@ def test_a_signed_in_person_connects_a_provider_after_confirming(idp: Idp, clien
     assert client.session["_auth_user_id"] == str(user.pk)
 
 
+def test_a_private_account_at_a_public_provider_is_not_connected(idp: Idp, client: Client) -> None:
+    make_provider(idp, kind="google", domains=["corp.example"])
+    make_user("eve@corp.example", name="Eve")
+    client.post("/login", {"login": "eve@corp.example", "password": PASSWORD})
+    idp.claims = {**EVE, "email": "eve@private.example"}
+    assert idp.sign_in(client, process="connect")["Location"] == "/me/security"
+    page = client.get("/me/security").content.decode()
+    assert "Connect an account at Corp with a confirmed e-mail address" in page
+    assert not SocialAccount.objects.exists()
+    idp.claims = dict(EVE)
+    idp.sign_in(client, process="connect")
+    client.post("/me/security/again", {"password": PASSWORD})
+    assert SocialAccount.objects.get().uid == "eve-1"
+
+
 def test_without_sign_up_a_person_needs_an_invitation(
     idp: Idp, client: Client, team: Team, alice: User
 ) -> None:

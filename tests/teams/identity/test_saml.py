@@ -8,16 +8,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 from django.test import Client
 
 from opencode_web.lib.errors import Invalid
 from teams.identity import discovery
 from teams.identity.discovery import read_metadata
 from teams.models import IdentityProvider, IdentityRule, Membership, Role, Team, User
-from tests.teams.identity.idp import is_signed_in
+from tests.teams.identity.idp import is_signed_in, make_key
 
 utils = pytest.importorskip("onelogin.saml2.utils").OneLogin_Saml2_Utils
 pytestmark = pytest.mark.django_db
@@ -26,21 +23,6 @@ IDP = "https://idp.corp.example"
 ACS = "http://testserver/sso/corp/acs"
 SP = "http://testserver/sso/corp/metadata"
 _NS = 'xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"'
-
-
-def make_key() -> tuple[str, str]:
-    """A private key and its certificate, both in PEM."""
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "idp")])
-    now = datetime.now(UTC)
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name)
-    builder = builder.public_key(key.public_key()).serial_number(1)
-    builder = builder.not_valid_before(now).not_valid_after(now + timedelta(days=1))
-    pem = serialization.Encoding.PEM
-    private = key.private_bytes(
-        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    return private.decode(), builder.sign(key, hashes.SHA256()).public_bytes(pem).decode()
 
 
 KEY, CERTIFICATE = make_key()

@@ -31,7 +31,9 @@ async def test_a_text_is_replaced_and_the_change_described(
     assert (filediff["additions"], filediff["deletions"]) == (1, 1)
     (ask,) = context.asks
     assert (ask.permission, ask.patterns, ask.always) == ("edit", ("a.py",), ("*",))
-    assert ask.metadata == {"filepath": str(worktree / "a.py"), "diff": result.metadata["diff"]}
+    diff = result.metadata["diff"]
+    asked = {"filepath": str(worktree / "a.py"), "exists": True, "diff": diff}
+    assert ask.metadata == asked
 
 
 async def test_indentation_is_forgiven(context: FakeToolContext, worktree: Path) -> None:

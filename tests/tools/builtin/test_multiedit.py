@@ -25,7 +25,9 @@ async def test_edits_are_made_one_after_the_other_and_asked_for_once(
     assert (result.title, result.output) == ("a.py", "3 edits applied successfully.")
     (ask,) = context.asks
     assert (ask.permission, ask.patterns) == ("edit", ("a.py",))
-    assert ask.metadata == {"filepath": str(worktree / "a.py"), "diff": result.metadata["diff"]}
+    diff = result.metadata["diff"]
+    asked = {"filepath": str(worktree / "a.py"), "exists": True, "diff": diff}
+    assert ask.metadata == asked
     assert set(result.metadata) == {"diff", "filediff", "diagnostics", "truncated"}
     filediff = result.metadata["filediff"]
     assert (filediff["additions"], filediff["deletions"]) == (4, 3)

@@ -36,6 +36,55 @@ print(listening.getsockname()[1], flush=True)
 uvicorn.Server(uvicorn.Config(app, log_level="critical")).run(sockets=[listening])
 '''
 
+# Remembers what it did for each of its sessions.
+LIVING = """
+import asyncio, socket, sys
+from collections import Counter
+import uvicorn
+from mcp.server.mcpserver import Context, MCPServer
+from pydantic import BaseModel
+
+server = MCPServer("living", log_level="CRITICAL")
+counts = Counter()
+
+class Tea(BaseModel):
+    count: int
+
+@server.tool()
+async def count(ctx: Context) -> str:
+    key = ctx.request_context.request.headers.get("mcp-session-id") or str(
+        ctx.request_context.request.query_params.get("session_id"))
+    counts[key] += 1
+    return str(counts[key])
+
+@server.tool()
+async def slow() -> str:
+    await asyncio.sleep(60)
+    return "slow"
+
+@server.tool()
+async def grow(ctx: Context) -> str:
+    await ctx.session.send_tool_list_changed()
+    return "grown"
+
+@server.tool()
+async def steps(ctx: Context) -> str:
+    for step in range(3):
+        await ctx.report_progress(step + 1, 3, "reading")
+        await asyncio.sleep(0.3)
+    return "read"
+
+@server.tool()
+async def form(ctx: Context) -> str:
+    found = await ctx.elicit("How many?", Tea)
+    return f"{found.action} {getattr(found, 'data', None)}"
+
+app = server.sse_app() if sys.argv[1] == "sse" else server.streamable_http_app()
+listening = socket.create_server(("127.0.0.1", int(sys.argv[2])))
+print(listening.getsockname()[1], flush=True)
+uvicorn.Server(uvicorn.Config(app, log_level="critical")).run(sockets=[listening])
+"""
+
 
 @contextmanager
 def running(script: str, *argv: str) -> Iterator[str]:
@@ -53,4 +102,11 @@ def running(script: str, *argv: str) -> Iterator[str]:
 def shop(transport: str) -> Iterator[str]:
     """Yields: the address of the server."""
     with running(SHOP, transport) as url:
+        yield url + ("/sse" if transport == "sse" else "/mcp")
+
+
+@contextmanager
+def living(transport: str, port: int = 0) -> Iterator[str]:
+    """Yields: the address of a server that remembers."""
+    with running(LIVING, transport, str(port)) as url:
         yield url + ("/sse" if transport == "sse" else "/mcp")

@@ -64,6 +64,71 @@ for line in sys.stdin:
     print(json.dumps({{"jsonrpc": "2.0", "id": asked["id"], "result": answer}}), flush=True)
 """
 
+# Remembers, and does by the name of the tool what a test wants. `ask` is its own way to ask us.
+LIVING = """
+import json, os, sys, threading, time
+count, later, ids = 0, {}, iter(range(1000, 2000))
+def say(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+def text(number, said, **more):
+    say(id=number, result={"content": [{"type": "text", "text": str(said)}], **more})
+def ask(number, method, params):
+    later["s%d" % number] = number
+    say(id="s%d" % number, method=method, params=params)
+TOOLS = ["count", "die", "slow", "last", "env", "roots", "form", "grow", "fail", "steps", "heard"]
+heard = []
+for line in sys.stdin:
+    asked = json.loads(line)
+    number, method, params = asked.get("id"), asked.get("method"), asked.get("params", {})
+    heard.append(method or ("error" if "error" in asked else "result"))
+    if method is None:
+        text(later.pop(number), json.dumps(asked.get("result", asked.get("error"))))
+    elif method == "initialize":
+        assert params["protocolVersion"] == "2025-06-18", params
+        say(id=number, result={
+            "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+            "instructions": json.dumps(params["capabilities"]),
+        })
+    elif method == "tools/list":
+        takes = {"properties": {"message": {}, "requestedSchema": {}, "n": {}}}
+        say(id=number, result={"tools": [{"name": one, "inputSchema": takes} for one in TOOLS]})
+    elif method == "tools/call":
+        name, token = params["name"], params["_meta"]["progressToken"]
+        if name == "count":
+            count += 1
+            text(number, count)
+        elif name == "die":
+            sys.stderr.write("it was too much\\n")
+            os._exit(3)
+        elif name == "slow":
+            later["slow"] = number
+        elif name == "last":
+            text(number, "last")
+            text(later.pop("slow"), "first")
+        elif name == "env":
+            text(number, os.environ.get("GIVEN"))
+        elif name == "roots":
+            ask(number, "roots/list", {})
+        elif name == "form":
+            ask(number, "elicitation/create", params["arguments"])
+        elif name == "grow":
+            TOOLS.append("grown")
+            say(method="notifications/tools/list_changed")
+            text(number, "grown")
+        elif name == "fail":
+            say(method="notifications/message", params={"level": "error", "data": "no disk"})
+            text(number, "failed", isError=True)
+        elif name == "steps":
+            for step in range(3):
+                say(method="notifications/progress", params={
+                    "progressToken": token, "progress": step + 1, "total": 3, "message": "reading",
+                })
+                time.sleep(0.3)
+            text(number, "read")
+        elif name == "heard":
+            text(number, json.dumps(heard))
+"""
+
 
 # What a genuine server has to see in the sandbox beside the worktree: our Python, its packages.
 PACKAGES = Path(sysconfig.get_path("purelib"))
@@ -81,3 +146,9 @@ def canned(folder: Path, answers: dict[str, object], name: str = "canned.py") ->
     hello = {"capabilities": {"tools": {}}}
     (folder / name).write_text(CANNED.format(answers=repr({"initialize": hello, **answers})))
     return ("python3", name)
+
+
+def living(folder: Path) -> tuple[str, ...]:
+    """Write a server that remembers. Returns: its command."""
+    (folder / "living.py").write_text(LIVING)
+    return ("python3", "living.py")

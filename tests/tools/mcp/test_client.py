@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.mcp.caller import Person
 from tests.tools.mcp.servers import LENT, PACKAGES, canned, genuine
 from tools.errors import ToolError
 from tools.mcp.client import arguments_of, ask_for_tools, call_tool, list_resources, read_resource
@@ -37,11 +38,15 @@ async def test_a_genuine_server_says_what_it_has_and_is_called(
     assert (restock["name"], arguments_of(restock)[0]["name"]) == ("restock", "item")
     said = "Order $2 of $1, and nothing else."
     assert restock["messages"] == [{"role": "user", "content": {"type": "text", "text": said}}]
-    given = await call_tool(shop, "stock", {"item": "tea", "count": 3}, timeout_s=30)
+    given = await call_tool(
+        shop, "stock", {"item": "tea", "count": 3}, timeout_s=30, caller=Person()
+    )
     assert read_result(given).output == "3 of tea for me"
     with pytest.raises(ToolError, match="Error executing tool broken"):
-        read_result(await call_tool(shop, "broken", {}, timeout_s=30))
-    [file] = read_result(await call_tool(shop, "picture", {}, timeout_s=30)).attachments
+        read_result(await call_tool(shop, "broken", {}, timeout_s=30, caller=Person()))
+    [file] = read_result(
+        await call_tool(shop, "picture", {}, timeout_s=30, caller=Person())
+    ).attachments
     assert (file.mime, file.url) == ("image/png", "data:image/png;base64,cG5n")
 
 
@@ -97,7 +102,7 @@ def test_what_a_resource_holds_is_text_and_files(subtests: pytest.Subtests) -> N
     [
         (("sh", "-c", "echo lost >&2; exit 3"), "exited without a response: lost"),
         (("no-such-program",), "no-such-program|ended without"),
-        (("sh", "-c", "while :; do echo '{}'; done"), "too many messages"),
+        (("sh", "-c", "while :; do echo '{}'; done"), "too many messages that nobody asked for"),
         (("sh", "-c", "tr '\\0' '{' < /dev/zero"), "more than 16 MiB at once"),
         (("sleep", "60"), "longer than 2 s"),
     ],
@@ -126,6 +131,17 @@ def test_results_are_read(subtests: pytest.Subtests) -> None:
         ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "a\n\nb"),
         ({"content": [], "structuredContent": {"a": 1}}, '{"a": 1}'),
         (
+            {
+                "content": [{"type": "image", "mimeType": "image/png", "data": "cG5n"}],
+                "structuredContent": [1],
+            },
+            "[1]",
+        ),
+        (
+            {"content": [{"type": "resource_link", "name": "n", "uri": "u", "description": "d"}]},
+            "[Resource n: u, d]",
+        ),
+        (
             {"content": [{"type": "image", "mimeType": "x/y", "data": "AA=="}]},
             "[A file of type x/y",
         ),
@@ -143,3 +159,5 @@ def test_results_are_read(subtests: pytest.Subtests) -> None:
 def test_a_failure_without_words_has_some() -> None:
     with pytest.raises(ToolError, match="MCP tool returned an error"):
         read_result({"content": [], "isError": True})
+    with pytest.raises(ToolError, match="why"):
+        read_result({"content": [], "structuredContent": {"why": "full"}, "isError": True})

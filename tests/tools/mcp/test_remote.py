@@ -11,6 +11,7 @@ import pytest
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import NO_ANSWER
+from tests.tools.mcp.caller import Person
 from tests.tools.mcp.remote_servers import shop
 from tests.web_server import Send, answer, raw, serve_any
 from tools.errors import ToolError
@@ -36,11 +37,15 @@ async def test_a_genuine_server_says_what_it_has_and_is_called(url: str) -> None
     offer = await ask_for_tools(there, timeout_s=30)
     assert offer.instructions == "Ask for stock first."
     assert [tool["name"] for tool in offer.tools] == ["stock", "broken", "picture"]
-    given = await call_tool(there, "stock", {"item": "tea", "count": 3}, timeout_s=30)
+    given = await call_tool(
+        there, "stock", {"item": "tea", "count": 3}, timeout_s=30, caller=Person()
+    )
     assert read_result(given).output == "3 of tea for me"
     with pytest.raises(ToolError, match="Error executing tool broken"):
-        read_result(await call_tool(there, "broken", {}, timeout_s=30))
-    [file] = read_result(await call_tool(there, "picture", {}, timeout_s=30)).attachments
+        read_result(await call_tool(there, "broken", {}, timeout_s=30, caller=Person()))
+    [file] = read_result(
+        await call_tool(there, "picture", {}, timeout_s=30, caller=Person())
+    ).attachments
     assert (file.mime, file.url) == ("image/png", "data:image/png;base64,cG5n")
 
 
@@ -142,7 +147,7 @@ async def test_a_sign_in_that_ends_during_a_call_does_not_repeat_it() -> None:
         serve_any(take) as base,
         pytest.raises(ToolError, match="The server responded with status 401") as raised,
     ):
-        await call_tool(at(base), "a", {}, timeout_s=10)
+        await call_tool(at(base), "a", {}, timeout_s=10, caller=Person())
     assert not isinstance(raised.value, SignInNeeded)
 
 

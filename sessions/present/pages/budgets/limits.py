@@ -92,6 +92,8 @@ def load_limits(
     names = project_names(access, (budget.project for budget, _standing in shown))
     lines = []
     for budget, found_standing in shown:
+        if budget.project and budget.project not in names and not access.sees_spending:
+            continue
         name = names.get(budget.project, "")
         if budget.user is not None and budget.user_id != access.user.pk:
             name = budget.user.display_name

@@ -11,7 +11,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.templatetags.ui import money
-from sessions.models import Project
+from sessions.visibility import projects_in
 from teams.access import TeamAccess
 from teams.budget_notices import instance_notices, notices_of, unread_notices
 from teams.budgets import Scope, Standing
@@ -40,11 +40,11 @@ def load_warnings(access: TeamAccess, *, unread: bool = False) -> list[BudgetWar
 
 
 def project_names(access: TeamAccess, ids: Iterable[str]) -> dict[str, str]:
-    """Returns: the names of projects by id; none for who sees nothing of the team's work."""
+    """Returns: the names by id of those projects that the person sees."""
     wanted = {one for one in ids if one}
-    if not (wanted and access.sees_work):
+    if not wanted:
         return {}
-    return dict(Project.objects.filter(pk__in=wanted).values_list("pk", "name"))
+    return dict(projects_in(access).filter(pk__in=wanted).values_list("pk", "name"))
 
 
 def share_text(standing: Standing, *, of: str = "") -> str:

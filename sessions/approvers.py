@@ -1,0 +1,52 @@
+"""Who can be a second person in a team."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import CharField, Exists, OuterRef, Value
+
+from sessions.models import Project
+from sessions.visibility import given_to, given_to_member, role_in
+from teams.models import Membership, Role, Team, TeamGroup, User
+
+
+@dataclass(frozen=True)
+class Approver:
+    """A person with their role in the project that is asked about, or in the team."""
+
+    membership: Membership
+    role: Role
+
+    @property
+    def user(self) -> User:
+        return self.membership.user
+
+
+def approvers(team: Team, project: Project | None = None) -> list[Approver]:
+    """Returns: those whom the team has named, themselves or by a group, or everybody where it has
+    named nobody, but for who has no access to the project. Service accounts never are, as anybody
+    who holds their token could answer, nor are operators in an emergency."""
+    people = Membership.objects.filter(
+        team=team, user__is_active=True, user__service_of=None, expires_at=None
+    ).select_related("user")
+    given = (
+        given_to_member(project.pk)
+        if project is not None
+        else Value(None, output_field=CharField(null=True))
+    )
+    groups = TeamGroup.objects.filter(is_approver=True, members=OuterRef("pk"))
+    people = people.annotate(given_role=given, of_approvers=Exists(groups))
+    is_restricted = project is not None and project.is_restricted
+    rows = [
+        (row, role)
+        for row in people.order_by("created_at", "pk")
+        if (role := role_in(row, given=given_to(row), is_restricted=is_restricted)) is not None
+    ]
+    # Viewers can approve nothing, so whoever was named and has become one stands in nobody's way.
+    named = [
+        (row, role)
+        for row, role in rows
+        if role != Role.VIEWER and (row.is_approver or vars(row)["of_approvers"])
+    ]
+    return [Approver(row, role) for row, role in named or rows]

@@ -1,0 +1,83 @@
+"""Plugins of a repository: which of their hooks are called, and why others are not. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from opencode_web.lib.json import JsonObject
+from sessions.repository.brought import BroughtFile
+
+BEFORE_CALL = "tool.execute.before"
+AFTER_CALL = "tool.execute.after"
+MESSAGE = "chat.message"
+SYSTEM = "experimental.chat.system.transform"
+PARAMS = "chat.params"
+SHELL_ENV = "shell.env"
+# How long each may take for all plugins together. Units: seconds.
+LIMITS_S = {
+    BEFORE_CALL: 5.0,
+    AFTER_CALL: 5.0,
+    MESSAGE: 2.0,
+    SYSTEM: 2.0,
+    PARAMS: 1.0,
+    SHELL_ENV: 5.0,
+}
+HOOKS = frozenset(LIMITS_S)
+_SERVER = "Keys and providers belong to the server."
+_NOT_YET = "It is not called by this server."
+REFUSED = {
+    "auth": _SERVER,
+    "provider": _SERVER,
+    "chat.headers": "Headers could carry keys or change who pays.",
+    "permission.ask": "No code of a repository approves what it does itself.",
+    "config": "Settings, agents and commands are read from the files of the repository.",
+    "event": _NOT_YET,
+    "dispose": _NOT_YET,
+    "tool.definition": _NOT_YET,
+    "command.execute.before": _NOT_YET,
+    "experimental.chat.messages.transform": _NOT_YET,
+    "experimental.text.complete": _NOT_YET,
+    "experimental.session.compacting": _NOT_YET,
+    "experimental.compaction.autocontinue": _NOT_YET,
+    "experimental.provider.small_model": _SERVER,
+}
+# So often may a plugin take too long before it is switched off.
+MOST_LATE = 3
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A plugin by its `path` in the worktree. `late`: how often it has taken too long."""
+
+    path: str
+    hooks: tuple[str, ...]
+    late: int = 0
+
+    @property
+    def is_off(self) -> bool:
+        """Whether it is called no more."""
+        return self.late >= MOST_LATE
+
+
+@dataclass(frozen=True)
+class PluginNote:
+    """What a plugin did in a hook: `did` is changed, failed or late."""
+
+    path: str
+    hook: str
+    did: str
+
+    def to_json(self) -> JsonObject:
+        """Returns: as it stands in the log."""
+        return {"path": self.path, "hook": self.hook, "did": self.did}
+
+
+def named_in(text: str) -> list[str]:
+    """Returns: the hooks that a plugin seems to have, by its text: it has not been loaded."""
+    return sorted(name for name in HOOKS if f'"{name}"' in text or f"'{name}'" in text)
+
+
+def assumed(files: Iterable[BroughtFile]) -> tuple[Plugin, ...]:
+    """Returns: plugins that are trusted, as long as they could not be asked what they have."""
+    return tuple(Plugin(file.path, tuple(named_in(file.text))) for file in files)

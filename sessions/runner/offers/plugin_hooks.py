@@ -1,0 +1,211 @@
+"""Calling the hooks of a session's plugins, and what becomes of those that fail.
+
+A plugin that throws loses its change. One that takes too long does, too, with all that are asked
+after it: the process is ended, and started again once in a turn. After a few times it is off. What
+may forbid something (`stops`) is stricter: whatever keeps it from answering forbids.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.db import transaction
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import clean_text
+from sessions.models import Session, ToolDescription
+from sessions.repository.brought import Brought, BroughtKind
+from sessions.repository.custom_tools import described
+from sessions.repository.plugins import LIMITS_S, Plugin, PluginNote, assumed
+from sessions.runner.offers.mcp_kept import end_server, keep
+from sessions.runner.offers.plugin_host import (
+    key_of,
+    plain_words,
+    plugin_program,
+    require_loaded,
+)
+from sessions.sandboxes.build import sandbox_for
+from tools.errors import ToolError
+from tools.mcp.exchange import Greeted
+from tools.plugins.host import LOAD_S, Hooked, PluginLate, PluginProgram, call_hook
+
+logger = logging.getLogger(__name__)
+
+_STARTS_A_TURN = 2
+_MAX_KNOWN = 1_000
+_ENDED = "The process of the plugins ended twice in this turn. It is started again in the next."
+# How often the process of a session was started in a turn.
+_starts: OrderedDict[str, tuple[str, int]] = OrderedDict()
+
+
+class PluginForbids(ToolError):
+    """A plugin has forbidden a call, or could not be asked."""
+
+
+@dataclass(frozen=True)
+class HookAnswer:
+    """What came of a hook; `output` is what was given where nothing of use came."""
+
+    output: JsonObject
+    notes: tuple[PluginNote, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a plugin has changed something."""
+        return bool(self.changed)
+
+
+@dataclass(frozen=True)
+class _Start:
+    """Starts the process, but not again and again in one turn."""
+
+    program: PluginProgram
+    session_id: str
+    turn: str
+
+    def connect(self) -> AbstractAsyncContextManager[Greeted]:
+        """Raises: ToolError, also as the program does."""
+        turn, starts = _starts.pop(self.session_id, ("", 0))
+        starts = starts + 1 if turn == self.turn else 1
+        _starts[self.session_id] = (self.turn, starts)
+        while len(_starts) > _MAX_KNOWN:
+            _starts.popitem(last=False)
+        if starts > _STARTS_A_TURN:
+            raise ToolError(_ENDED)
+        return self.program.connect()
+
+
+@dataclass(frozen=True)
+class SessionPlugins:
+    """The trusted plugins where a session works. `turn` is the prompt that is worked on."""
+
+    session_id: str
+    project_id: str
+    turn: str
+    plugins: tuple[Plugin, ...]
+    digest: str
+    program: PluginProgram = field(repr=False)
+
+    def has(self, hook: str) -> bool:
+        """Whether a plugin is to be called, or its absence is to be noticed."""
+        return any(hook in plugin.hooks for plugin in self.plugins)
+
+    async def call(
+        self, hook: str, given: JsonObject, output: JsonObject, *, stops: bool = False
+    ) -> HookAnswer:
+        """Have the plugins change `output`, of which the caller takes what they may change.
+
+        Raises: PluginForbids, only when `stops`.
+        """
+        having = {plugin.path: plugin for plugin in self.plugins if hook in plugin.hooks}
+        off = [path for path, plugin in having.items() if plugin.is_off]
+        if stops and off:
+            raise PluginForbids(
+                f"{off[0]} decides about this, and was switched off because it took too long three "
+                "times. An admin of the team can switch it on by trusting the files again."
+            )
+        try:
+            answer = await self._ask(hook, given, output, set(having) - {*off}, off, stops=stops)
+        except PluginLate as exc:
+            await self._end(exc.path)
+            paths = [exc.path] if exc.path in having else [*having]
+            return self._without(hook, output, paths, "late", exc, stops=stops)
+        except ToolError as exc:
+            await self._end("")
+            return self._without(hook, output, [*having], "failed", exc, stops=stops)
+        for path, message in answer.failed.items():
+            self._tell(hook, path, message)
+            if stops:
+                raise PluginForbids(f"{path}: {clean_text(message)}")
+        changed = tuple(path for path in answer.changed if path in having)
+        notes = [PluginNote(path, hook, "changed") for path in changed]
+        notes += [PluginNote(path, hook, "failed") for path in answer.failed if path in having]
+        return HookAnswer(answer.output, tuple(notes), changed)
+
+    async def _ask(
+        self,
+        hook: str,
+        given: JsonObject,
+        output: JsonObject,
+        wanted: set[str],
+        off: list[str],
+        *,
+        stops: bool,
+    ) -> Hooked:
+        if not wanted:
+            return Hooked(output)
+        key = key_of(self.session_id, self.digest, self.program)
+        start = _Start(self.program, self.session_id, self.turn)
+        place = keep(key, start, start_s=LOAD_S)
+        async with place.connect() as greeted:
+            require_loaded(greeted, wanted)
+            return await call_hook(
+                greeted.exchange,
+                hook,
+                given,
+                output,
+                limit_s=LIMITS_S[hook],
+                without=off,
+                stops=stops,
+            )
+
+    def _without(
+        self,
+        hook: str,
+        output: JsonObject,
+        paths: list[str],
+        did: str,
+        exc: ToolError,
+        *,
+        stops: bool,
+    ) -> HookAnswer:
+        why = plain_words(exc)
+        for path in paths:
+            self._tell(hook, path, why)
+        if stops:
+            raise PluginForbids(f"{', '.join(paths)} could not be asked ({hook}). {why}") from exc
+        return HookAnswer(output, tuple(PluginNote(path, hook, did) for path in paths))
+
+    def _tell(self, hook: str, path: str, message: str) -> None:
+        shown = clean_text(message).replace("\n", " ")
+        logger.warning(
+            "plugin.failed session=%s plugin=%s hook=%s %s",
+            *(self.session_id, path, hook, shown),
+        )
+
+    async def _end(self, late: str) -> None:
+        """Nobody knows what it is at, so it begins anew."""
+        await end_server(key_of(self.session_id, self.digest, self.program))
+        if late in {plugin.path for plugin in self.plugins}:
+            await in_db(_count_late, self.project_id, self.digest, late)
+
+
+def session_plugins(session: Session, brought: Brought, turn: str) -> SessionPlugins | None:
+    """Returns: the plugins where a session works; None, without a query, where there are none."""
+    if not brought.runs_plugins:
+        return None
+    found = described(session.project, brought)
+    plugins = found.plugins if found else assumed(brought.of(BroughtKind.PLUGIN))
+    if not any(plugin.hooks for plugin in plugins):
+        return None
+    program = plugin_program(
+        brought, sandbox_for(session), Path(session.worktree), Path(session.directory)
+    )
+    return SessionPlugins(
+        session.pk, session.project_id, turn, plugins, brought.run_digest, program
+    )
+
+
+@transaction.atomic
+def _count_late(project_id: str, digest: str, path: str) -> None:
+    rows = ToolDescription.objects.select_for_update().filter(project=project_id, digest=digest)
+    row = rows.first()
+    if row is not None:
+        row.late = {**row.late, path: row.late.get(path, 0) + 1}
+        row.save(update_fields=["late"])

@@ -1,0 +1,149 @@
+"""The process of a session's plugins: which it is, and what they say of themselves.
+
+There is one for each session, not for a project: it sees the worktree of the session and what its
+people write, and what it remembers must not get from one session to another. It is kept between
+turns beside the session's MCP servers, and ends like those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from opencode_web.lib.json import JsonObject
+from opencode_web.lib.text import clean_text
+from sessions.models import Session
+from sessions.repository.brought import PLUGINS, Brought, BroughtKind
+from sessions.repository.plugins import HOOKS, REFUSED, named_in
+from sessions.repository.trust import brought_by, files_of
+from sessions.runner.offers.mcp_kept import keep
+from sessions.sandboxes.build import sandbox_for
+from tools.errors import ToolError
+from tools.mcp.exchange import Greeted, Server
+from tools.mcp.pool import Key
+from tools.plugins.host import LOAD_S, Loaded, PluginProgram, call_tool, loaded
+from tools.redaction import NO_SECRETS
+from tools.sandbox.base import Sandbox
+from tools.sandbox.bubblewrap import BubblewrapSandbox
+
+# No MCP server has this name.
+NAME = "/plugins"
+_MAX_REASON_CHARS = 500
+
+
+@dataclass(frozen=True)
+class PluginIdentity:
+    """Which files it was started from, and in which sandbox."""
+
+    digest: str
+    sandbox: Sandbox
+
+    def holds(self, session: Session) -> bool:
+        """Whether it may still be there. Asks the database."""
+        brought = brought_by(session.project, files_of(session))
+        return brought.runs_plugins and self == identity_of(
+            brought.run_digest, sandbox_for(session)
+        )
+
+
+def identity_of(digest: str, sandbox: Sandbox) -> PluginIdentity:
+    """Returns: what differs for processes that may not be taken for one another."""
+    if isinstance(sandbox, BubblewrapSandbox):
+        # It is started without those that it is not given.
+        sandbox = replace(sandbox, redactor=NO_SECRETS)
+    return PluginIdentity(digest, sandbox)
+
+
+def plugin_program(
+    brought: Brought, sandbox: Sandbox, worktree: Path, directory: Path
+) -> PluginProgram:
+    """Returns: how the plugins are started. They are loaded from what was read, not from the disk,
+    where an agent may have changed it in between."""
+    return PluginProgram(
+        sandbox,
+        worktree,
+        directory,
+        {file.path: file.text for file in brought.of(*PLUGINS)},
+        tuple(file.path for file in brought.of(BroughtKind.PLUGIN)),
+        {"id": worktree.name, "worktree": str(worktree)},
+    )
+
+
+def key_of(session_id: str, digest: str, program: PluginProgram) -> Key:
+    """Returns: under which it is kept."""
+    return Key(session_id, NAME, identity_of(digest, program.sandbox))
+
+
+def kept_plugins(session_id: str, digest: str, program: PluginProgram) -> Server:
+    """Returns: the process of these plugins, which is started when it is first reached."""
+    return keep(key_of(session_id, digest, program), program, start_s=LOAD_S)
+
+
+@dataclass(frozen=True)
+class DescribedPlugin:
+    """A plugin with the hooks that are called; `reasons` say what is not used of it.
+
+    Its `tools`: {export, description, parameters}.
+    """
+
+    path: str
+    hooks: tuple[str, ...]
+    tools: tuple[JsonObject, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+async def describe_plugins(place: Server, brought: Brought) -> list[DescribedPlugin]:
+    """Load the plugins and ask what they have.
+
+    When not even that is possible, they are taken to have what their texts name: the next turns
+    try again, and what they may forbid is not done meanwhile.
+    """
+    try:
+        async with place.connect() as greeted:
+            return [_described(one) for one in loaded(greeted)]
+    except ToolError as exc:
+        reason = plain_words(exc)
+        return [
+            DescribedPlugin(file.path, tuple(named_in(file.text)), reasons=(reason,))
+            for file in brought.of(BroughtKind.PLUGIN)
+        ]
+
+
+def _described(one: Loaded) -> DescribedPlugin:
+    if one.problem:
+        return DescribedPlugin(one.path, (), reasons=(_short(one.problem),))
+    unused = [f"{name}: {REFUSED[name]}" for name in one.hooks if name in REFUSED]
+    return DescribedPlugin(
+        one.path,
+        tuple(name for name in one.hooks if name in HOOKS),
+        tuple({**tool, "export": str(tool.get("name", ""))} for tool in one.tools),
+        tuple(unused),
+    )
+
+
+async def run_plugin_tool(
+    place: Server, path: str, name: str, arguments: JsonObject, about: JsonObject
+) -> JsonObject:
+    """Run a tool of a plugin. Returns: its answer, with `output`. Raises: ToolError."""
+    try:
+        async with place.connect() as greeted:
+            require_loaded(greeted, {path})
+            return await call_tool(greeted.exchange, path, name, arguments, about)
+    except ToolError as exc:
+        raise ToolError(plain_words(exc)) from exc
+
+
+def require_loaded(greeted: Greeted, paths: set[str]) -> None:
+    """Raises: ToolError when one of these plugins could not be loaded this time."""
+    for one in loaded(greeted):
+        if one.problem and one.path in paths:
+            raise ToolError(f"{one.path} could not be loaded: {_short(one.problem)}")
+
+
+def plain_words(exc: ToolError) -> str:
+    """Returns: what happened to the process, which the exchange calls a server."""
+    return _short(exc.message.replace("The server", "The process of the plugins"))
+
+
+def _short(text: str) -> str:
+    return clean_text(text)[:_MAX_REASON_CHARS]

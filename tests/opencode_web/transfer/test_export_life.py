@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+from pytest_django import Settings
+
+from opencode_web.transfer.export import export_team
+from opencode_web.transfer.jobs import go_on_with_exports
+from opencode_web.transfer.load import import_team
+from sessions.actions.erasure import request_team_erasure
+from sessions.jobs.erase_files import export_file
+from sessions.jobs.erasure import run_erasure
+from sessions.models import Session
+from teams.models import Team, TeamExport, User
+from tests.factories import make_team
+from tests.sessions.factories import make_project, make_session
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_others_write_while_files_are_copied(
+    alice: User, team: Team, tmp_path: Path, settings: Settings
+) -> None:
+    settings.DATA_DIR, settings.WORKTREES_DIR = tmp_path / "data", tmp_path / "worktrees"
+    settings.HOST_NAME = "local"
+    other = make_team(alice, name="Other", slug="other")
+
+    def write(place: Team, name: str) -> None:
+        make_session(alice, make_project(place, tmp_path / place.slug / name, name=name))
+        connections.close_all()
+
+    def writes_to(place: Team) -> Callable[[str], None]:
+        def say_and_write(line: str) -> None:
+            if line.startswith(("Copying", "Unpacking")):
+                with ThreadPoolExecutor(1) as pool:
+                    pool.submit(write, place, line.split()[0].lower()).result(10)
+
+        return say_and_write
+
+    write(team, "shop")
+    before = set(Session.objects.values_list("pk", flat=True))
+    path = tmp_path / "acme.team"
+    assert set(export_team(team, path, say=writes_to(team)).sessions) == before
+    assert Session.objects.count() == 2
+    run_erasure(request_team_erasure(None, team, confirm=team.slug).pk)
+    made = import_team(path, owner=alice, say=writes_to(other))
+    assert set(made.shape.sessions) == before
+    assert Session.objects.count() == 2
+
+
+def test_nothing_is_left_of_an_export_whose_worker_was_killed(
+    team: Team, tmp_path: Path, settings: Settings
+) -> None:
+    settings.DATA_DIR, settings.HOST_NAME = tmp_path, "local"
+    left = export_file("x").with_name(".export-x")
+    left.mkdir(parents=True)
+    (left / "events.jsonl.gz").write_text("canary")
+    now, state = timezone.now(), TeamExport.State.RUNNING
+    row = TeamExport.objects.create(team=team, state=state, host="local", expires_at=now)
+    go_on_with_exports()
+    assert left.exists()
+    TeamExport.objects.filter(pk=row.pk).update(created_at=now - timedelta(hours=7))
+    go_on_with_exports()
+    assert not left.exists()

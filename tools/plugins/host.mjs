@@ -1,0 +1,278 @@
+// Runs inside the sandbox: loads the plugins of a repository, and calls their hooks and tools.
+// It is given to `node --input-type=module -e` as a text, after that of `package.mjs`.
+import { spawn, spawnSync } from "node:child_process"
+import { Console } from "node:console"
+import { writeSync } from "node:fs"
+import * as modules from "node:module"
+import { pathToFileURL } from "node:url"
+
+// What a plugin puts in the place of these later is not what is used here.
+const { parse, stringify } = JSON
+const { keys, entries, values } = Object
+const [write, wait] = [writeSync, Atomics.wait]
+const encoder = new TextEncoder()
+const cell = new Int32Array(new SharedArrayBuffer(4))
+const MAX_BYTES = 8 * 1024 * 1024
+const LOADED = []
+const running = new Map()
+let marker = ""
+
+// Anything printed goes where errors go.
+globalThis.console = new Console(process.stderr)
+Object.defineProperty(process, "stdout", { get: () => process.stderr })
+process.on("uncaughtException", (error) => console.error(said(error)))
+process.on("unhandledRejection", (error) => console.error(said(error)))
+
+function said(error) {
+  return String(error?.message ?? error).slice(0, 2000)
+}
+
+function send(message) {
+  const bytes = encoder.encode(`\n${marker}${stringify({ jsonrpc: "2.0", ...message })}\n`)
+  if (bytes.length > MAX_BYTES)
+    return send({ id: message.id, error: { message: "The answer is too large." } })
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += write(1, bytes, at)
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error
+      wait(cell, 0, 0, 2) // a child has made the pipe one that does not wait
+    }
+  }
+}
+
+const IMPORTS = `
+let given
+export function initialize(data) { given = data }
+export async function resolve(specifier, context, next) {
+  if ([given.at, ...given.taken].includes(specifier)) return { url: given.at, shortCircuit: true }
+  if (specifier.startsWith("node:") || given.builtin.includes(specifier))
+    return next(specifier, context)
+  if (URL.canParse(specifier, context.parentURL)) {
+    const url = new URL(specifier, context.parentURL).href
+    const names = [url, url + ".ts", url + ".js", url.replace(/[.]js$/, ".ts"), url + "/index.js"]
+    const found = names.find((name) => given.files[name] !== undefined)
+    if (found) return { url: found, shortCircuit: true }
+  }
+  throw new Error(specifier + " cannot be imported: plugins import files beside them, modules of "
+    + "Node.js and @opencode-ai/plugin")
+}
+export async function load(url, context, next) {
+  if (given.files[url] === undefined) return next(url, context)
+  const format = url.endsWith(".json") ? "json" : "module"
+  return { format, source: given.files[url], shortCircuit: true }
+}
+`
+
+function withoutTypes(text) {
+  const strip = modules.stripTypeScriptTypes
+  if (strip) return strip(text)
+  const made = spawnSync("esbuild", ["--loader=ts", "--format=esm"], { input: text })
+  if (made.error)
+    throw new Error("TypeScript needs Node.js 22.13 or later, or esbuild; write JavaScript.")
+  if (made.status) throw new Error(String(made.stderr).slice(0, 500))
+  return String(made.stdout)
+}
+
+class Shell {
+  constructor(command, directory) {
+    this.command = command
+    this.options = { cwd: directory, env: process.env }
+    this.fails = true
+  }
+  quiet() { return this }
+  nothrow() { return this.throws(false) }
+  throws(fails) { this.fails = fails; return this }
+  cwd(cwd) { this.options.cwd = cwd; return this }
+  env(env) { this.options.env = env; return this }
+  start() {
+    this.result ??= new Promise((resolve, reject) => {
+      const options = { ...this.options, stdio: ["ignore", "pipe", "pipe"] }
+      const child = spawn("bash", ["-c", this.command], options)
+      const [stdout, stderr] = [[], []]
+      child.stdout.on("data", (chunk) => stdout.push(chunk))
+      child.stderr.on("data", (chunk) => stderr.push(chunk))
+      child.on("error", reject)
+      child.on("close", (code, signal) => {
+        const result = {
+          exitCode: code ?? 128,
+          stdout: Buffer.concat(stdout),
+          stderr: Buffer.concat(stderr),
+        }
+        result.text = () => String(result.stdout)
+        result.json = () => parse(result.text())
+        if (result.exitCode === 0 || !this.fails) return resolve(result)
+        reject(Object.assign(new Error(`Failed with exit code ${result.exitCode}`), result))
+      })
+    })
+    return this.result
+  }
+  then(done, failed) { return this.start().then(done, failed) }
+  catch(failed) { return this.start().catch(failed) }
+  async text() { return (await this.start()).text() }
+  async json() { return (await this.start()).json() }
+  async *lines() { yield* (await this.text()).replace(/\n$/, "").split("\n") }
+}
+
+function quoted(value) {
+  if (Array.isArray(value)) return value.map(quoted).join(" ")
+  if (value && typeof value === "object" && "raw" in value) return String(value.raw)
+  return `'${String(value).replaceAll("'", `'\\''`)}'`
+}
+
+const shellIn = (directory) => (texts, ...given) => {
+  const pieces = texts.raw.map((text, n) => text + (n < given.length ? quoted(given[n]) : ""))
+  return new Shell(pieces.join(""), directory)
+}
+
+function clientAt(path) {
+  return new Proxy(() => {}, {
+    get: (_, key) => {
+      if (typeof key !== "symbol" && key !== "then") return clientAt([...path, key])
+    },
+    apply: async (_, self, [given]) => {
+      const name = path.join(".")
+      if (name !== "app.log" && name !== "tui.showToast")
+        throw new Error(`client.${name} is not available to plugins of a repository.`)
+      console.error(stringify(given?.body ?? given ?? null))
+      return { data: true }
+    },
+  })
+}
+
+async function loadOne(path, url, input) {
+  const module = await import(url)
+  const server = module.default?.server
+  const found = new Set(server ? [server] : values(module))
+  const functions = [...found].filter((one) => typeof one === "function")
+  const plugin = { path, parts: [] }
+  for (const one of functions) {
+    const hooks = await one(input)
+    if (hooks && typeof hooks === "object") plugin.parts.push(hooks)
+  }
+  if (!plugin.parts.length) throw new Error("It exports no plugin: a function that returns hooks.")
+  const described = await describe(plugin)
+  LOADED.push(plugin)
+  return described
+}
+
+async function describe({ path, parts }) {
+  const { object } = await import(AT)
+  const tools = []
+  for (const [name, one] of parts.flatMap((part) => entries(part.tool ?? {})))
+    tools.push({
+      name,
+      description: String(one.description ?? ""),
+      parameters: one.parameters ?? object(one.args),
+    })
+  const hooks = parts.flatMap((part) => keys(part).filter((name) => name !== "tool" && part[name]))
+  return { path, hooks: [...new Set(hooks)], tools }
+}
+
+async function load({ files, entries: wanted, folder, directory, project }) {
+  const address = (path) => pathToFileURL(`${folder}/${path}`).href
+  const texts = {}
+  const problems = {}
+  for (const [path, text] of entries(files)) {
+    try {
+      texts[address(path)] = path.endsWith(".ts") ? withoutTypes(text) : text
+    } catch (error) {
+      problems[path] = said(error)
+    }
+  }
+  modules.register("data:text/javascript," + encodeURIComponent(IMPORTS), {
+    data: { files: texts, taken: SPECIFIERS, at: AT, builtin: modules.builtinModules },
+  })
+  const input = {
+    client: clientAt([]),
+    project,
+    directory,
+    worktree: folder,
+    serverUrl: new URL("http://server.invalid/"),
+    experimental_workspace: { register() {} },
+    $: shellIn(directory),
+  }
+  const plugins = []
+  for (const path of wanted) {
+    try {
+      if (problems[path]) throw new Error(problems[path])
+      plugins.push(await loadOne(path, address(path), input))
+    } catch (error) {
+      plugins.push({ path, hooks: [], tools: [], problem: said(error) })
+    }
+  }
+  return { plugins }
+}
+
+async function hook({ name, input, output, without, stops }, tell) {
+  const changed = []
+  const failed = []
+  for (const { path, parts } of LOADED) {
+    if (without.includes(path)) continue
+    for (const part of parts.filter((one) => typeof one[name] === "function")) {
+      tell(path)
+      const before = stringify(output)
+      try {
+        await part[name](parse(stringify(input)), output)
+        if (stringify(output) !== before) changed.push(path)
+      } catch (error) {
+        failed.push({ path, message: said(error) })
+        if (stops) return { output: parse(before), changed, failed }
+        output = parse(before)
+      }
+    }
+  }
+  return { output, changed, failed }
+}
+
+async function tool({ path, name, arguments: args, context }, tell, signal) {
+  tell(path)
+  const plugin = LOADED.find((one) => one.path === path)
+  const definition = plugin?.parts.map((part) => part.tool?.[name]).find(Boolean)
+  if (!definition) return { error: "The plugin has no such tool any more." }
+  let shown = {}
+  const given = {
+    ...context,
+    abort: signal,
+    metadata: (more) => { shown = { ...shown, ...more } },
+    ask: async () => { throw new Error("context.ask is not available to plugins here.") },
+  }
+  try {
+    const result = await definition.execute(args, given)
+    const { title, metadata } = shown
+    if (result && typeof result === "object" && "output" in result)
+      return { title, metadata, ...result }
+    const output = typeof result === "string" ? result : stringify(result ?? null)
+    return { title, output, metadata }
+  } catch (error) {
+    return { error: said(error) }
+  }
+}
+
+const METHODS = { load, hook, tool }
+
+async function answer({ id, method, params }) {
+  if (method === "notifications/cancelled") return running.get(params.requestId)?.abort()
+  if (id === undefined || !METHODS[method]) return
+  if (method === "load") ({ marker } = params)
+  const stop = new AbortController()
+  running.set(id, stop)
+  const tell = (path) =>
+    send({ method: "notifications/progress", params: { progressToken: id, message: path } })
+  try {
+    send({ id, result: await METHODS[method](params, tell, stop.signal) })
+  } catch (error) {
+    send({ id, error: { message: said(error) } })
+  } finally {
+    running.delete(id)
+  }
+}
+
+let rest = ""
+process.stdin.setEncoding("utf8")
+process.stdin.on("end", () => process.exit(0))
+process.stdin.on("data", (text) => {
+  const lines = (rest + text).split("\n")
+  rest = lines.pop()
+  for (const line of lines) if (line) answer(parse(line))
+})

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+from opencode_web.lib.json import JsonObject, JsonValue
+from tools.custom.run import node
+from tools.errors import ToolError
+from tools.mcp.exchange import Exchange, Greeted, serving
+from tools.mcp.stdio import Lines
+from tools.sandbox.base import Command, Sandbox, SandboxError
+from tools.sandbox.bubblewrap import BubblewrapSandbox
+from tools.sandbox.service import Service, open_service
+
+LOAD_S = 10.0
+TOOL_S = 300.0
+# Of the process with all that it starts.
+MEMORY_BYTES = 512 * 1024 * 1024
+_HEAP = "--max-old-space-size=192"
+_PROCESSES = 64
+ONLY_SANDBOXED = "Plugins only run in the sandbox, which is not available here."
+
+
+class PluginLate(ToolError):
+    """A plugin did not answer in time. `path` is that plugin; empty when it is not known."""
+
+    def __init__(self, path: str, limit_s: float) -> None:
+        super().__init__(f"It took longer than {limit_s:g} s.")
+        self.path = path
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a plugin has, or its `problem`. Of tools: {name, description, parameters}."""
+
+    path: str
+    hooks: tuple[str, ...] = ()
+    tools: tuple[JsonObject, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Hooked:
+    """What came of a hook: `failed` says for each plugin that threw what it said."""
+
+    output: JsonObject
+    changed: tuple[str, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+
+class _MarkedLines(Lines):
+    """Only lines with the marker are messages; a plugin may print anything else."""
+
+    def __init__(self, service: Service, marker: str) -> None:
+        super().__init__(service)
+        self._marker = marker.encode()
+
+    def message_in(self, line: bytes) -> bytes:
+        return line[len(self._marker) :] if line.startswith(self._marker) else b""
+
+
+@dataclass(frozen=True)
+class PluginProgram:
+    """The process of a worktree's plugins: `files` are its texts by path, `entries` are plugins."""
+
+    sandbox: Sandbox
+    worktree: Path
+    directory: Path
+    files: Mapping[str, str] = field(repr=False)
+    entries: tuple[str, ...]
+    project: JsonObject
+
+    @contextlib.asynccontextmanager
+    async def connect(self) -> AsyncIterator[Greeted]:
+        """Start it and load the plugins; it is gone with all it started when the block is left.
+
+        Raises: ToolError.
+        """
+        if self.sandbox.refusal:
+            raise ToolError(self.sandbox.refusal)
+        if not isinstance(self.sandbox, BubblewrapSandbox):
+            raise ToolError(ONLY_SANDBOXED)
+        marker = f"{secrets.token_hex(16)}:"
+        command = Command(argv=node(_host(), _HEAP), cwd=self.directory, timeout_s=None)
+        try:
+            async with open_service(_walled(self.sandbox), command) as service:
+                exchange = Exchange(_MarkedLines(service, marker))
+                async with serving(exchange):
+                    given: JsonObject = {
+                        "marker": marker,
+                        "files": dict(self.files),
+                        "entries": list(self.entries),
+                        "folder": str(self.worktree),
+                        "directory": str(self.directory),
+                        "project": self.project,
+                    }
+                    yield Greeted(exchange, await exchange.request("load", given))
+        except SandboxError as exc:
+            raise ToolError(f"The plugins could not be started: {exc}") from exc
+
+
+def _walled(sandbox: BubblewrapSandbox) -> BubblewrapSandbox:
+    """No network, and a home that no command of an agent writes to."""
+    layout = replace(sandbox.layout, session_dir=sandbox.layout.session_dir / "plugins")
+    limits = sandbox.limits.lowered(memory_bytes=MEMORY_BYTES, processes=_PROCESSES)
+    return replace(sandbox, layout=layout, limits=limits, network=False, hosts=None)
+
+
+def loaded(greeted: Greeted) -> tuple[Loaded, ...]:
+    """Returns: what the plugins said of themselves when they were loaded."""
+    plugins = greeted.hello.get("plugins")
+    return tuple(
+        Loaded(
+            str(one.get("path", "")),
+            tuple(name for name in _list(one.get("hooks")) if isinstance(name, str)),
+            tuple(tool for tool in _list(one.get("tools")) if isinstance(tool, dict)),
+            str(one.get("problem") or ""),
+        )
+        for one in _list(plugins)
+        if isinstance(one, dict)
+    )
+
+
+async def call_hook(
+    exchange: Exchange,
+    name: str,
+    given: JsonObject,
+    output: JsonObject,
+    *,
+    limit_s: float,
+    without: Collection[str] = (),
+    stops: bool = False,
+) -> Hooked:
+    """Have every plugin but those in `without` change `output` in their order.
+
+    With `stops` the first that throws is the last. The values in the output are not checked.
+
+    Raises: PluginLate; ToolError when there is no answer.
+    """
+    params: JsonObject = {
+        "name": name,
+        "input": given,
+        "output": output,
+        "without": list(without),
+        "stops": stops,
+    }
+    answer = await _ask(exchange, "hook", params, limit_s)
+    changed, failed = answer.get("output"), _list(answer.get("failed"))
+    if not isinstance(changed, dict):
+        raise ToolError("The answer of the plugins has no output.")
+    return Hooked(
+        changed,
+        tuple(path for path in _list(answer.get("changed")) if isinstance(path, str)),
+        {str(one.get("path")): str(one.get("message")) for one in failed if isinstance(one, dict)},
+    )
+
+
+async def call_tool(
+    exchange: Exchange, path: str, name: str, arguments: JsonObject, context: JsonObject
+) -> JsonObject:
+    """Run a tool of a plugin. Returns: its answer, with `output`. Raises: ToolError."""
+    params: JsonObject = {"path": path, "name": name, "arguments": arguments, "context": context}
+    answer = await _ask(exchange, "tool", params, TOOL_S)
+    if error := answer.get("error"):
+        raise ToolError(str(error)[:2_000])
+    if not isinstance(answer.get("output"), str):
+        raise ToolError("The tool did not return a text output.")
+    return answer
+
+
+async def _ask(exchange: Exchange, method: str, params: JsonObject, limit_s: float) -> JsonObject:
+    call = exchange.begin(method, params, follows=True)
+    try:
+        async with asyncio.timeout(limit_s):
+            return await call.answer
+    except TimeoutError as exc:
+        raise PluginLate(str((call.progress or {}).get("message", "")), limit_s) from exc
+    finally:
+        exchange.end(call)
+
+
+def _list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+@cache
+def _host() -> str:
+    return Path(__file__).with_name("host.mjs").read_text(encoding="utf-8")

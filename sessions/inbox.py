@@ -35,7 +35,9 @@ _PENDING = CompiledQuery(
     ),
     str,
 )
-_INPUT = CompiledQuery(lambda input_id: SessionInput.objects.filter(pk=input_id), str)
+_INPUT = CompiledQuery(
+    lambda input_id: SessionInput.objects.filter(pk=input_id).select_related("author"), str
+)
 
 
 class Boundary(StrEnum):
@@ -53,7 +55,7 @@ def pending_inputs(session_id: str) -> list[SessionInput]:
 
 
 def find_input(input_id: str) -> SessionInput | None:
-    """Returns: the input as it is now, whatever has become of it."""
+    """Returns: the input as it is now, whatever has become of it, with its author."""
     return _INPUT.first(input_id)
 
 

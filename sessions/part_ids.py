@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from itertools import pairwise
 
+from opencode_web.lib.compiled import CompiledRows
 from opencode_web.lib.ids import new_id, new_id_between
 from sessions.events.parts import AnyPart
 from sessions.models import Part
 
+_PART = CompiledRows(lambda part_id: Part.objects.filter(pk=part_id).values_list("pk"), str)
+
 
 def is_any_taken(ids: Iterable[str]) -> bool:
     """Returns: whether one of these is the id of a part that there is."""
-    return Part.objects.filter(pk__in=list(ids)).exists()
+    return any(_PART.all(part_id) for part_id in ids)
 
 
 def with_ascending_ids(parts: list[AnyPart], *, given: Collection[str] = ()) -> list[AnyPart]:

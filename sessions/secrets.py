@@ -7,10 +7,12 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Any
 
 from django.db.models import F, Q, QuerySet, TextField, Value
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.compiled import CompiledRows
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonValue
@@ -82,26 +84,28 @@ def project_redactors(project_ids: Collection[str], *, keys: bool = True) -> dic
     }
 
 
-def _rows(project_ids: Collection[str]) -> Iterable[tuple[int, str, str, str]]:
+def _stored(*project_ids: str) -> QuerySet[ProjectSecret, tuple[int, str, str, str]]:
     """Returns: kind, project, name and value of each thing that is known of them."""
     projects = Project.objects.filter(pk__in=project_ids)
     of_team = Q(team__secrets__everywhere=True) | Q(team__secrets__projects=F("pk"))
     nothing = Value("", TextField())
     own = ProjectSecret.objects.filter(project__in=project_ids)
     allowed = AllowedKey.objects.filter(project__in=project_ids)
-    return (
-        own.values_list(Value(_OWN), "project", "name", "value")
-        .union(
-            projects.filter(of_team).values_list(
-                Value(_TEAM), "pk", "team__secrets__name", "team__secrets__value"
-            ),
-            allowed.values_list(Value(_ALLOWED), "project", "fingerprint", nothing),
-            projects.filter(team__hides_keys=False).values_list(
-                Value(_OFF), "pk", nothing, nothing
-            ),
-        )
-        .iterator()
+    return own.values_list(Value(_OWN), "project", "name", "value").union(
+        projects.filter(of_team).values_list(
+            Value(_TEAM), "pk", "team__secrets__name", "team__secrets__value"
+        ),
+        allowed.values_list(Value(_ALLOWED), "project", "fingerprint", nothing),
+        projects.filter(team__hides_keys=False).values_list(Value(_OFF), "pk", nothing, nothing),
     )
+
+
+_STORED = CompiledRows(_stored, str)
+
+
+def _rows(project_ids: Collection[str]) -> Iterable[tuple[Any, ...]]:
+    is_one = len(project_ids) == 1
+    return _STORED.all(*project_ids) if is_one else _stored(*project_ids).iterator()
 
 
 @lru_cache(maxsize=32)

@@ -14,11 +14,13 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.approval import current_approval
 from opencode_web.lib.bus import publish
+from opencode_web.lib.compiled import CompiledInsert
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.origin import Origin, current_origin
 from teams.access import is_operator, refuse_outlasting, settings_group
 from teams.audit_chain.hashes import digest_of, hash_personal
+from teams.audit_chain.personal import personal_names
 from teams.models import ActorKind, AuditEntry, Team, User
 
 
@@ -288,27 +290,8 @@ LASTING = frozenset(
     }
 )
 
-# By these names an entry has addresses of people, and of their browsers.
-_PERSONAL = frozenset(
-    {"user", "email", "from", "to", "address", "user_agent", "account", "approved_by", "asker"}
-)
-# What is about a project, and the names by which such an entry has words of people, models and
-# repositories. They can be erased with the project, as addresses can with the person.
-_OF_PROJECTS = frozenset(
-    {
-        *("project", "session", "file", "checkout", "schedule", "secret", "patch", "publishing"),
-        *("rule", "permission", "repository", "prompt", "terminal", "pull", "hold", "operator"),
-        "emergency",
-    }
-)
-_WORDED = frozenset(
-    {
-        *("name", "title", "file", "files", "path", "directory", "folder", "git_url", "url"),
-        *("branch", "into", "pattern", "patterns", "always", "reason", "before", "after"),
-    }
-)
-
 MAX_REASON = 300
+_ENTRIES = CompiledInsert(AuditEntry)
 
 
 def clean_reason(text: str) -> str:
@@ -355,10 +338,7 @@ def record(
             "change_request": approval.request_id,
             "approved_by": approval.by_email,
         }
-    # What is said of an account is all about its person.
-    kind = action.partition(".")[0]
-    worded = _WORDED if kind in _OF_PROJECTS else frozenset[str]()
-    personal = {key for key in told if kind == "user" or key in _PERSONAL | worded}
+    personal = personal_names(action, told)
     entry = AuditEntry(
         action=action.value,
         actor=actor,
@@ -377,7 +357,7 @@ def record(
     )
     entry.personal_hash = hash_personal(entry)
     entry.digest = digest_of(entry)
-    entry.save(force_insert=True)
+    _ENTRIES.write([entry])
     return entry
 
 

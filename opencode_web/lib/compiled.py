@@ -29,7 +29,7 @@ from django.db.models.sql import UpdateQuery
 M = TypeVar("M", bound=Model)
 Value = str | int | timedelta
 Kind = type[str] | type[int] | type[timedelta]
-Rows = Sequence[Sequence[Any]]
+Rows = Sequence[tuple[Any, ...]]
 
 # Rows of one statement, so that it stays below SQLite's limit of parameters.
 _MOST_ROWS = 200
@@ -171,6 +171,27 @@ class CompiledQuery(Generic[M]):
             populators=related_populators(info, compiler.select, connection.alias),
             annotations=compiler.annotation_col_map or {},
         )
+
+
+class CompiledRows:
+    """As `CompiledQuery` for `values_list`, also of a union. Its rows are as the driver gives them.
+
+    So only for columns that Django does not convert, such as texts and whole numbers.
+    """
+
+    def __init__(self, build: Callable[..., QuerySet[Any, Any]], *kinds: Kind) -> None:
+        self.build = build
+        self._kinds = kinds
+        self._compiled: tuple[str, _Parameters] | None = None
+
+    def all(self, *arguments: Value) -> Rows:
+        if self._compiled is None:
+            query = self.build(*_marks(self._kinds)).query
+            sql, given = query.get_compiler(connection.alias).as_sql()
+            self._compiled = sql, _Parameters.found(given, self._kinds)
+        database = connections[DEFAULT_DB_ALIAS]
+        sql, parameters = self._compiled
+        return _run(database, sql, parameters.values(arguments, database))[0]
 
 
 def _quick(convert: Callable[[Any, Any, Any], Any]) -> Callable[[Any, Any, Any], Any]:

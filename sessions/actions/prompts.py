@@ -9,6 +9,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
+from opencode_web.lib.compiled import CompiledRows
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import is_id, new_id
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -40,6 +41,7 @@ from teams.models import Role, User
 
 # What a model cannot take of a longer text is kept as a file: see sessions.runner.log.long_texts.
 MAX_TEXT_CHARS = 5 * 1024 * 1024
+_MESSAGE = CompiledRows(lambda one: Message.objects.filter(pk=one).values_list("pk"), str)
 _INPUT_TYPES = ("text", "file", "agent", "subtask")
 
 
@@ -169,8 +171,7 @@ def _earlier(session: Session, event: InputAdmitted) -> SessionInput | None:
     """The input of an exact retry. Raises: Conflict."""
     row = find_input(event.info.id)
     if row is None:
-        taken = Message.objects.filter(pk=event.info.id).exists()
-        if taken or is_any_taken(part.id for part in event.parts):
+        if _MESSAGE.all(event.info.id) or is_any_taken(part.id for part in event.parts):
             raise Conflict("This message ID or part ID is already in use.")
         return None
     # Not with the row: somebody may have edited it since.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
 
 from django.db.models import Q, QuerySet
 
+from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Part, Session
 
 # Where the hash of a snapshot stands: before the first change of a step, after a step that was cut
@@ -22,6 +24,12 @@ def _parts_of_steps(session_id: str) -> QuerySet[Part]:
         .only("data", "message__seq")
         .order_by("message__seq", "seq", "id")
     )
+
+
+# What the end of each turn asks for.
+_PARTS_SINCE = CompiledQuery(
+    lambda session_id, seq: _parts_of_steps(session_id).filter(message__seq__gte=seq), str, int
+)
 
 
 @dataclass(frozen=True)
@@ -51,12 +59,16 @@ def changed_steps(
     which it is known that nothing in a snapshot has changed. The changes of sub-agents are in
     the steps that called them.
     """
-    wanted = Q(message__seq__gte=from_seq)
-    if before_seq is not None:
-        wanted &= Q(message__seq__lt=before_seq)
-    if message_id is not None:
-        wanted |= Q(message=message_id)
-    rows = _parts_of_steps(session.pk).filter(wanted)
+    rows: Iterable[Part]
+    if before_seq is None and message_id is None:
+        rows = _PARTS_SINCE.all(session.pk, from_seq)
+    else:
+        wanted = Q(message__seq__gte=from_seq)
+        if before_seq is not None:
+            wanted &= Q(message__seq__lt=before_seq)
+        if message_id is not None:
+            wanted |= Q(message=message_id)
+        rows = _parts_of_steps(session.pk).filter(wanted)
     found = [
         (owner, trees)
         for owner, own in groupby(rows, key=lambda row: (row.message_id, row.message.seq))

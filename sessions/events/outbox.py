@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import english
@@ -67,14 +68,20 @@ def announcements(session: Session, events: Sequence[SessionEvent]) -> list[Anno
     return found
 
 
+_HOOKS = CompiledQuery(
+    lambda project_id, team_id: Webhook.objects.filter(
+        Q(project=None) | Q(project=project_id), team=team_id, disabled_at=None
+    ),
+    str,
+    str,
+)
+
+
 def write_deliveries(session: Session, told: Sequence[Announcement], *, now: datetime) -> None:
     """Put what happened into the outbox of every webhook that wants to hear of it."""
     if not told:
         return
-    project = session.project
-    hooks = Webhook.objects.filter(
-        Q(project=None) | Q(project=project), team=project.team_id, disabled_at=None
-    )
+    hooks = _HOOKS.all(session.project_id, session.project.team_id)
     if not hooks:
         return
     WebhookDelivery.objects.bulk_create(

@@ -11,14 +11,17 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
 
-from opencode_web.lib.compiled import CompiledInsert, CompiledQuery, CompiledUpdate
+from opencode_web.lib.compiled import CompiledInsert, CompiledQuery, CompiledRows, CompiledUpdate
 from opencode_web.lib.crypto import encrypt
 from providers import accounts
 from providers.models import Credential, ProviderConfig
-from sessions import access, authors, inbox, skills
+from sessions import access, authors, inbox, part_ids, secrets, skills
+from sessions.actions import prompts
+from sessions.changes import steps
 from sessions.config import web_search
 from sessions.config.cost_limit import PERMISSION
-from sessions.events import store
+from sessions.events import outbox, store
+from sessions.events.projectors import context as epoch_rows
 from sessions.events.projectors import inbox as inbox_rows
 from sessions.events.projectors import rows
 from sessions.models import (
@@ -28,16 +31,19 @@ from sessions.models import (
     Message,
     Part,
     PermissionRequest,
+    ProjectSecret,
     SavedRule,
     Session,
     SessionInput,
     TeamSearch,
     TeamSkill,
+    Webhook,
 )
 from sessions.present.conversation import history as shown
 from sessions.rules import in_force
 from sessions.runner.context import epoch
 from sessions.runner.drain import admission, cost_limit
+from sessions.runner.files import changes
 from sessions.runner.log import history, lease, model_history, pulse
 from sessions.stream import frames
 from teams import access as team_access
@@ -76,9 +82,18 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
         authors._MEMBERSHIP,
         lambda one: (one.owner_id or 0, one.project_id),
     ),
+    "sessions/changes/steps.py:_PARTS_SINCE": (steps._PARTS_SINCE, lambda one: (one.pk, 0)),
     "sessions/config/web_search.py:_SEARCH": (
         web_search._SEARCH,
         lambda one: (one.project.team_id,),
+    ),
+    "sessions/events/outbox.py:_HOOKS": (
+        outbox._HOOKS,
+        lambda one: (one.project_id, one.project.team_id),
+    ),
+    "sessions/events/projectors/context.py:_EARLIER": (
+        epoch_rows._EARLIER,
+        lambda one: (one.pk,),
     ),
     "sessions/events/store.py:_LOCKED": (store._LOCKED, lambda one: (one.pk,)),
     "sessions/inbox.py:_INPUT": (
@@ -101,6 +116,10 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
     "sessions/runner/context/epoch.py:_EPOCH": (epoch._EPOCH, lambda one: (one.pk,)),
     "sessions/runner/drain/admission.py:_LOOK": (admission._LOOK, lambda one: (one.pk,)),
     "sessions/runner/drain/cost_limit.py:_NEWEST": (cost_limit._NEWEST, lambda one: (one.pk,)),
+    "sessions/runner/files/changes.py:_PROMPTS": (
+        changes._PROMPTS,
+        lambda one: (one.pk, one.messages.filter(role="user").latest("seq").pk, one.seq + 1),
+    ),
     "sessions/runner/log/history.py:_NEWEST": (history._NEWEST, lambda one: (one.pk, one.seq)),
     "sessions/runner/log/history.py:_NEWEST_PROMPT": (
         history._NEWEST_PROMPT,
@@ -135,7 +154,13 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
     ),
     "teams/auth.py:_TOKEN": (auth._TOKEN, lambda one: (_token(one).pk,)),
 }
+ROWS: dict[str, tuple[CompiledRows, Callable[[Session], tuple[str | int, ...]]]] = {
+    "sessions/actions/prompts.py:_MESSAGE": (prompts._MESSAGE, lambda one: (_answer(one).pk,)),
+    "sessions/part_ids.py:_PART": (part_ids._PART, lambda one: (Part.objects.all()[0].pk,)),
+    "sessions/secrets.py:_STORED": (secrets._STORED, lambda one: (one.project_id,)),
+}
 INSERTS: dict[str, tuple[CompiledInsert[Any], type[Model]]] = {
+    "sessions/events/projectors/context.py:_EPOCHS": (epoch_rows._EPOCHS, ContextEpoch),
     "sessions/events/projectors/inbox.py:_INPUTS": (inbox_rows._INPUTS, SessionInput),
     "sessions/events/projectors/rows.py:_MESSAGES": (rows._MESSAGES, Message),
     "sessions/events/projectors/rows.py:_PARTS": (rows._PARTS, Part),
@@ -154,8 +179,12 @@ UPDATES: dict[str, tuple[CompiledUpdate[Any], Callable[[Session], tuple[Any, ...
     ),
     "sessions/runner/log/lease.py:_RELEASE": (lease._RELEASE, lambda one: (one.pk, one.run.token)),
 }
+# The database refuses to delete what this one writes: see the tests of the audit log.
+APPENDED = {"teams/audit.py:_ENTRIES"}
 BULK_UPDATES = {"sessions/runner/log/pulse.py:_DATA": (pulse._DATA, Part)}
-_MADE = re.compile(r"^(_\w+)(?:: .+?)? = Compiled(?:Query|Insert|(?:Bulk)?Update)\(", re.MULTILINE)
+_MADE = re.compile(
+    r"^(_\w+)(?:: .+?)? = Compiled(?:Query|Rows|Insert|(?:Bulk)?Update)\(", re.MULTILINE
+)
 # A moment that the database chooses differs from one statement to the next.
 _NEAR = timedelta(seconds=20)
 
@@ -171,6 +200,10 @@ def told(alice: User, session: Session) -> Session:
         project=session.project, permission="bash", pattern="ls *", created_at=timezone.now()
     )
     Spend.objects.create(id="one", team=team, start=timezone.now().date(), cost=Decimal("1.5"))
+    ProjectSecret.objects.create(
+        project=session.project, name="TOKEN", value=encrypt("x"), updated_at=timezone.now()
+    )
+    Webhook.objects.create(id="whk_1", team=team, url="https://hooks.example", secret=encrypt("x"))
     TeamSkill.objects.create(
         team=team, name="release", description="How", text="So", updated_at=timezone.now()
     )
@@ -180,6 +213,14 @@ def told(alice: User, session: Session) -> Session:
     story = tell_whole_turn(session, alice)
     story.ask("more?")
     story.answer()
+    Part.objects.create(
+        id="prt_step",
+        message=_answer(session),
+        session=session,
+        type="step-start",
+        seq=1,
+        data={"type": "step-start", "snapshot": "tree"},
+    )
     story.waits("make")
     story.questions("Which?", "one", "two")
     prompt(alice, session, "now")
@@ -216,7 +257,8 @@ def test_only_the_statements_of_turn_and_stream_are_compiled() -> None:
         for path in modules(*ROOMS)
         for name in _MADE.findall(path.read_text())
     }
-    assert made == QUERIES.keys() | INSERTS.keys() | UPDATES.keys() | BULK_UPDATES.keys()
+    known = (QUERIES, ROWS, INSERTS, UPDATES, BULK_UPDATES, APPENDED)
+    assert made == {name for names in known for name in names}
 
 
 def test_a_compiled_query_gives_what_the_orm_gives(
@@ -229,6 +271,15 @@ def test_a_compiled_query_gives_what_the_orm_gives(
                 expected = [_contents(row) for row in query.build(*arguments)]
                 found = [_contents(row) for row in query.all(*arguments)]
             assert found == expected
+            assert found != []
+
+
+def test_compiled_rows_are_what_the_orm_gives(told: Session, subtests: pytest.Subtests) -> None:
+    for name, (query, to_arguments) in ROWS.items():
+        with subtests.test(name=name):
+            arguments = to_arguments(told)
+            found = [tuple(row) for row in query.all(*arguments)]
+            assert found == list(query.build(*arguments))
             assert found != []
 
 

@@ -2,16 +2,21 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from opencode_web.lib.compiled import CompiledInsert, CompiledQuery
 from sessions.events.context import ContextUpdated, EpochEnded, EpochStarted
 from sessions.events.projectors.rows import Rows
 from sessions.models import ContextEpoch
 
-_REPLACED = ["revision", "ended", "baseline", "snapshot", "updates", "baseline_seq"]
+_EARLIER = CompiledQuery(lambda session_id: ContextEpoch.objects.filter(session=session_id), str)
+_EPOCHS = CompiledInsert(
+    ContextEpoch,
+    replace=["revision", "ended", "baseline", "snapshot", "updates", "baseline_seq"],
+)
 
 
 def project_started(rows: Rows, event: EpochStarted, seq: int, time: datetime) -> None:
     """Earlier messages in mid-conversation leave with their epoch."""
-    earlier = ContextEpoch.objects.filter(session=rows.session).only("revision").first()
+    earlier = _EARLIER.first(rows.session.pk)
     epoch = ContextEpoch(
         session=rows.session,
         revision=(earlier.revision if earlier else 0) + 1,
@@ -19,9 +24,7 @@ def project_started(rows: Rows, event: EpochStarted, seq: int, time: datetime) -
         snapshot=event.snapshot,
         baseline_seq=seq,
     )
-    ContextEpoch.objects.bulk_create(
-        [epoch], update_conflicts=True, unique_fields=["session"], update_fields=_REPLACED
-    )
+    _EPOCHS.write([epoch])
 
 
 def project_updated(rows: Rows, event: ContextUpdated, seq: int, time: datetime) -> None:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from django.db.models import QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.disk import is_disk_full
 from opencode_web.lib.ids import new_id
@@ -141,6 +142,9 @@ def _prompts_of_turn(session_id: str, prompt_id: str, before: int) -> QuerySet[M
     )
 
 
+_PROMPTS = CompiledQuery(_prompts_of_turn, str, str, int)
+
+
 @dataclass
 class _Span:
     """The steps of a prompt, up to the next prompt."""
@@ -152,7 +156,7 @@ class _Span:
 
 def _unsummed_spans(session: Session, prompt_id: str) -> list[_Span]:
     """Returns: what the turn has changed for each of its prompts, the oldest first."""
-    prompts = list(_prompts_of_turn(session.pk, prompt_id, session.visible_before))
+    prompts = _PROMPTS.all(session.pk, prompt_id, session.visible_before)
     if not prompts:
         return []
     spans = [_Span(one.pk, one.data["time"]["created"], []) for one in prompts]

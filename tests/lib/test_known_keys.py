@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 
@@ -91,9 +92,11 @@ def _ms(work: Callable[[], object], times: int = 3) -> float:
 def test_a_large_output_and_a_chunk_take_next_to_nothing() -> None:
     output = ("\n".join(ORDINARY) + "\n" + drawn(400) + "\n").encode() * 500
     output = output[:1_000_000]
-    assert _ms(lambda: KEYS.data(output)) < 50
+    # Beside what finding its words costs on the same machine: about four times, and a tenth.
+    words = _ms(lambda: re.findall(rb"[A-Za-z0-9_-]+", output))
+    assert _ms(lambda: KEYS.data(output)) < 20 * words
     stream = KeyStream(KEYS)
-    assert _ms(lambda: [stream.feed(b" and the next words of it") for _ in range(100)]) < 20
+    assert _ms(lambda: [stream.feed(b" and the next words of it") for _ in range(100)]) < words
 
 
 def test_hostile_text_takes_time_in_proportion(subtests: pytest.Subtests) -> None:

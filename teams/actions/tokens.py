@@ -48,8 +48,8 @@ def create_token(
 ) -> tuple[ApiToken, str]:
     """Make a token of `user` for `team`. `actor` is who makes it, when that is somebody else.
 
-    With `client`, the digest of an MCP client, it is good for `/mcp` alone. `token_id` is the ID
-    that was reserved for it, if any.
+    With `client`, the digest of the MCP client that gets it, it is good for `/mcp` alone.
+    `token_id` is the ID that was reserved for it, if any.
 
     Returns: the row and its secret, which is nowhere else and cannot be shown again.
     Raises: Forbidden when the person is no member; PolicyUnmet when their browser was not signed in

@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field, ValidationError
 from opencode_web.lib.addresses import client_network
 from opencode_web.lib.counters import count
 from opencode_web.lib.origin import identify
+from opencode_web.lib.text import is_secret_text
 from opencode_web.mcp_server.oauth.clients import McpClient, known_client, register_client
 from opencode_web.mcp_server.oauth.codes import proves, read_code, redeem
 from opencode_web.mcp_server.oauth.metadata import is_resource, resource_url
@@ -130,7 +131,9 @@ def token(request: HttpRequest) -> HttpResponse:
 def revoke(request: HttpRequest) -> HttpResponse:
     """End a client's own token; that there is no such token is no fault. Source: RFC 7009."""
     client = _client(request)
-    row = find_token(request.POST.get("token", ""))
+    secret = request.POST.get("token", "")
+    # PostgreSQL takes no NUL in any text.
+    row = find_token(secret) if is_secret_text(secret, max_chars=200) else None
     if row is not None and row.client == client.digest:
         identify(row.user_id, token_id=row.pk)
         with transaction.atomic():

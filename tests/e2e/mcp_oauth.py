@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -26,6 +27,7 @@ from tests.e2e.installation import Installation
 # Nothing listens there unless a test does.
 BACK = "http://127.0.0.1:53127/callback"
 _CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+_LEADS = re.compile(r'http-equiv="refresh" content="0;url=([^"]*)"')
 _TEAM = re.compile(r'<option value="([^"]+)"')
 # From the address that a person is sent to, to the one that they are sent back to.
 Decide = Callable[[str], str]
@@ -107,7 +109,8 @@ def deciding(server: Installation, email: str = "", **form: str) -> Decide:
             assert team
             sent = {"csrfmiddlewaretoken": token[1], "team": team[1], **form}
             answer = browser.post(url, data=sent, headers={"Referer": url})
-            assert answer.status_code == 302, answer.text
-            return answer.headers["location"]
+            found = _LEADS.search(answer.text)
+            assert found, answer.text
+            return html.unescape(found[1])
 
     return decide

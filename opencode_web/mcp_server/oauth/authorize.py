@@ -10,9 +10,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
-from csp.constants import SELF
 from django import forms
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -60,6 +59,10 @@ class Asked:
     challenge: str
 
     @property
+    def name(self) -> str:
+        return self.client.name or self.host
+
+    @property
     def host(self) -> str:
         return urlsplit(self.redirect_uri).netloc
 
@@ -98,18 +101,12 @@ def authorize(request: UserRequest) -> HttpResponse:
     code = attempt(form, lambda: _grant(request, asked, form)) if given is not None else None
     if code is not None:
         return _back(request, asked, code=code)
-    response = render(
+    return render(
         request,
         "account/authorize.html",
         {"asked": asked, "form": form, "has_teams": teams.exists()},
         status=200 if given is None else 422,
     )
-    # Browsers hold what a form leads to against this, too. No policy can name an IPv6 address.
-    parts = urlsplit(asked.redirect_uri)
-    source = "http:" if parts.hostname == "::1" else f"{parts.scheme}://{parts.netloc}"
-    policy = {"form-action": [SELF, source]}
-    response._csp_update = policy  # type: ignore[attr-defined]  # django-csp's
-    return response
 
 
 def _grant(request: UserRequest, asked: Asked, form: ConsentForm) -> str:
@@ -123,7 +120,7 @@ def _grant(request: UserRequest, asked: Asked, form: ConsentForm) -> str:
             team=team.pk,
             scope=Scope(form.cleaned_data["scope"]),
             client=asked.client.digest,
-            name=asked.client.name or asked.host,
+            name=asked.name,
             redirect_uri=asked.redirect_uri,
             challenge=asked.challenge,
         )
@@ -173,4 +170,5 @@ def _back(request: HttpRequest, asked: Asked, **answer: str) -> HttpResponse:
         answer["state"] = asked.state
     query = urlencode({**answer, "iss": issuer_url(request)})
     joint = "&" if urlsplit(asked.redirect_uri).query else "?"
-    return HttpResponseRedirect(f"{asked.redirect_uri}{joint}{query}")
+    url = f"{asked.redirect_uri}{joint}{query}"
+    return render(request, "account/leaving.html", {"provider": {"name": asked.name}, "url": url})

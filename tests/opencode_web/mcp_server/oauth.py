@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
+import re
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -18,6 +20,7 @@ VERIFIER = "v" * 43
 RESOURCE = "http://testserver/mcp"
 # A program, not a browser.
 PROGRAM = Client()
+_LEADS = re.compile(r'http-equiv="refresh" content="0;url=([^"]*)"')
 
 
 def challenge_of(verifier: str) -> str:
@@ -57,10 +60,19 @@ def browser_of(user: User, **more: Any) -> Client:
     return browser
 
 
+def way_of(response: Any) -> str:
+    """Returns: where a page leads on to by itself; nowhere is ""."""
+    text = response.content.decode()
+    assert "Location" not in response, response["Location"]
+    found = _LEADS.search(text)
+    assert found is None or f'href="{found[1]}"' in text
+    return html.unescape(found[1]) if found else ""
+
+
 def answer_of(response: Any) -> dict[str, str]:
     """Returns: what a browser is sent back to a client with."""
-    assert response.status_code == 302, response.content.decode()
-    query = parse_qs(urlsplit(response["Location"]).query, strict_parsing=True)
+    assert response.status_code == 200, response.content.decode()
+    query = parse_qs(urlsplit(way_of(response)).query, strict_parsing=True)
     return {key: value for key, (value,) in query.items()}
 
 

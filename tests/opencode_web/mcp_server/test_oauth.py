@@ -26,6 +26,7 @@ from tests.opencode_web.mcp_server.oauth import (
     client_id_of,
     code_of,
     redeemed,
+    way_of,
 )
 
 pytestmark = pytest.mark.django_db
@@ -61,13 +62,13 @@ def test_a_person_connects_a_client(alice: User, team: Team) -> None:
     assert page["X-Frame-Options"] == "DENY"
     policy = page["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in policy
-    assert "form-action 'self' https://claude.example" in policy
+    assert "form-action 'self'" in policy
     # Neither a button nor a choice is made for them.
     assert " checked" not in text
     assert ApiToken.objects.count() == 0
 
     response = browser.post(address(client_id), {"team": "acme", "scope": "read"})
-    assert response["Location"].startswith(f"{BACK}?code=")
+    assert way_of(response).startswith(f"{BACK}?code=")
     assert "no-store" in response["Cache-Control"]
     answer = answer_of(response)
     assert (answer["state"], answer["iss"]) == (STATE, "http://testserver")
@@ -115,7 +116,7 @@ def test_a_form_of_another_site_connects_nothing(alice: User, team: Team) -> Non
     browser = browser_of(alice, enforce_csrf_checks=True)
     for form in ({"team": "acme", "scope": "write"}, {"deny": "1"}):
         response = browser.post(address(client_id_of()), form)
-        assert (response.status_code, response.get("Location")) == (403, None)
+        assert (response.status_code, way_of(response)) == (403, "")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_what_the_form_does_not_offer_is_not_given(
     form: dict[str, str], alice: User, team: Team, charlie: User
 ) -> None:
     response = browser_of(alice).post(address(client_id_of()), form)
-    assert (response.status_code, response.get("Location")) == (422, None)
+    assert (response.status_code, way_of(response)) == (422, "")
 
 
 def test_a_client_that_asks_to_read_is_offered_no_more(alice: User, team: Team) -> None:
@@ -196,7 +197,7 @@ def test_a_faulty_request_leads_nowhere(changes: dict[str, str], alice: User, te
         browser.post(asked, {"team": "acme", "scope": "write"}),
         browser.post(asked, {"deny": "1"}),
     ):
-        assert (response.status_code, response.get("Location")) == (400, None)
+        assert (response.status_code, way_of(response)) == (400, "")
         assert "cannot be connected" in response.content.decode()
         assert "evil.example" not in response.content.decode()
 
@@ -217,15 +218,14 @@ def test_the_only_address_needs_not_be_named_and_a_program_has_any_port(
     form = {"team": "acme", "scope": "read"}
     client_id = client_id_of()
     response = browser_of(alice).post(address(client_id, without="redirect_uri"), form)
-    assert response["Location"].startswith(BACK)
+    assert way_of(response).startswith(BACK)
     both = client_id_of(BACK, LOCAL)
     assert browser_of(alice).get(address(both, without="redirect_uri")).status_code == 400
     port = "http://127.0.0.1:53127/callback"
     page = browser_of(alice).get(address(both, redirect_uri=port))
-    assert "form-action 'self' http://127.0.0.1:53127;" in page["Content-Security-Policy"] + ";"
     assert "a program on your computer" in page.content.decode()
     response = browser_of(alice).post(address(both, redirect_uri=port), form)
-    assert response["Location"].startswith(f"{port}?code=")
+    assert way_of(response).startswith(f"{port}?code=")
     code = answer_of(response)["code"]
     assert redeemed(both, code, redirect_uri=LOCAL).status_code == 400
     assert redeemed(both, code, redirect_uri=port).status_code == 200
@@ -236,7 +236,7 @@ def test_an_address_keeps_its_own_query(alice: User, team: Team) -> None:
     response = browser_of(alice).post(
         address(client_id_of(uri), redirect_uri=uri), {"team": "acme", "scope": "read"}
     )
-    assert response["Location"].startswith(f"{uri}&code=")
+    assert way_of(response).startswith(f"{uri}&code=")
 
 
 def test_a_code_is_good_once_and_its_second_use_ends_the_token(alice: User, team: Team) -> None:

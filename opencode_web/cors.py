@@ -18,15 +18,19 @@ from opencode_web.lib.public_url import without_base
 from opencode_web.middleware import EitherMiddleware
 
 _API = re.compile(API_PATHS)
+# What a page asks that is an MCP client and has no token yet.
+_OAUTH = re.compile(r"oauth/(?:register|token|revoke)\Z|\.well-known/oauth-")
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": (
-        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, x-opencode-directory, "
-        "x-opencode-ticket"
+        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, "
+        "MCP-Protocol-Version, Mcp-Session-Id, x-opencode-directory, x-opencode-ticket"
     ),
     "Access-Control-Max-Age": "600",
 }
-_EXPOSED = "ETag, Link, Retry-After, X-Next-Cursor, X-Unknown-Keys"
+_EXPOSED = (
+    "ETag, Link, Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Next-Cursor, X-Unknown-Keys"
+)
 
 
 class CorsMiddleware(EitherMiddleware):
@@ -82,4 +86,5 @@ def _is_listed(request: HttpRequest) -> bool:
 
 
 def _is_api(path: str) -> bool:
-    return _API.match(without_base(path).removeprefix("/")) is not None
+    below = without_base(path).removeprefix("/")
+    return (_API.match(below) or _OAUTH.match(below)) is not None

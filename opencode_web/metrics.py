@@ -63,7 +63,7 @@ def _gauges() -> list[Gauge]:
     waiting = SessionInput.objects.filter(status=SessionInput.Status.ADMITTED).aggregate(
         count=Count("pk"), oldest=Min("created_at")
     )
-    asked = PermissionRequest.objects.filter(status=PermissionRequest.Status.PENDING).aggregate(
+    asked = PermissionRequest.objects.pending().aggregate(
         count=Count("pk"), oldest=Min("created_at")
     )
     runnable = [session for session, _ in runnable_sessions()]

@@ -52,6 +52,7 @@ _site: list[URLPattern | URLResolver] = [
 _base = settings.BASE_PATH.lstrip("/")
 urlpatterns: list[URLPattern | URLResolver] = (
     [
+        path("", include("opencode_web.mcp_server.root_urls")),
         path(f"{_base}/", include(_site)),
         path(_base, RedirectView.as_view(pattern_name="home")),
         path("", RedirectView.as_view(pattern_name="home")),

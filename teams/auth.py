@@ -56,12 +56,15 @@ class Principal:
             raise Forbidden(f"This API token does not have the scope {scope.value}.")
 
 
-def authenticate_header(authorization: str, *, ip: str | None = None) -> Principal | None:
+def authenticate_header(
+    authorization: str, *, ip: str | None = None, for_mcp: bool = False
+) -> Principal | None:
     """Check `Bearer <token>` or `Basic <base64 of e-mail:token>`.
 
     Returns: None when it is neither or does not name a live token of an active member.
     Raises: PolicyUnmet when the person has not set up what the team's sign-in policy wants;
-    TooManyRequests for a wrong one when the address has failed too often.
+    Unauthorized for the token of an MCP client, unless it is Bearer `for_mcp`; TooManyRequests for
+    a wrong one when the address has failed too often.
     """
     scheme, _, credentials = authorization.strip().partition(" ")
     match scheme.lower():
@@ -72,7 +75,7 @@ def authenticate_header(authorization: str, *, ip: str | None = None) -> Princip
         case _:
             return None
     # The token first: it cannot be guessed, and no limit may keep out somebody who has one.
-    principal = _principal_of(secret, email)
+    principal = _principal_of(secret, email, for_mcp=for_mcp)
     if principal is None and ip is not None:
         tried = email or secret[:PREFIX_LENGTH]
         count_attempt(Kind.TOKEN, address=ip, account=tried)
@@ -148,10 +151,12 @@ def require_live(principal: Principal) -> None:
         raise Unauthorized("This sign-in has ended.")
 
 
-def _principal_of(secret: str, email: str | None) -> Principal | None:
-    token = _find_token(secret)
+def _principal_of(secret: str, email: str | None, *, for_mcp: bool) -> Principal | None:
+    token = find_token(secret)
     if token is None or (email is not None and email.lower() != token.user.email.lower()):
         return None
+    if token.is_for_mcp and (not for_mcp or email is not None):
+        raise Unauthorized("The token of an MCP client opens /mcp alone. Send an API token.")
     if _MEMBERSHIP.first(token.user_id, token.team_id) is None:
         return None
     require_policy(token.user, token.team)
@@ -170,7 +175,8 @@ def _parse_basic(credentials: str) -> tuple[str, str]:
     return email, secret
 
 
-def _find_token(secret: str) -> ApiToken | None:
+def find_token(secret: str) -> ApiToken | None:
+    """Returns: the live token of an active account that has this secret."""
     if not secret.startswith(SECRET_PREFIX):
         return None
     found = _CANDIDATES.all(secret[:PREFIX_LENGTH])

@@ -58,14 +58,8 @@ def read_session(principal: Principal, session_id: str, *, max_chars: int) -> Se
 def pending(access: SessionAccess) -> tuple[list[PermissionRequest], list[QuestionRequest]]:
     """Returns: what the session and its sub-agents wait for, the oldest first."""
     tree = tree_of(access.session)
-    permissions = PermissionRequest.objects.filter(
-        session__in=tree, status=PermissionRequest.Status.PENDING
-    )
-    questions = QuestionRequest.objects.filter(
-        session__in=tree, status=QuestionRequest.Status.PENDING
-    )
-    order = ("created_at", "pk")
-    return list(permissions.order_by(*order)), list(questions.order_by(*order))
+    permissions = PermissionRequest.objects.pending().filter(session__in=tree)
+    return list(permissions), list(QuestionRequest.objects.pending().filter(session__in=tree))
 
 
 def _answer(session: Session) -> str:

@@ -31,7 +31,8 @@ from sessions.actions.permissions import reply_permission
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.questions import reject_question, reply_question
 from sessions.actions.start import start_session
-from sessions.api.prompts import ABORT_WAIT_S, group_of
+from sessions.api.prompts import ABORT_WAIT_S
+from sessions.events.live import rail_group
 from sessions.models import Project, State
 from sessions.stream.rights import watch_rights
 from sessions.stream.turns import wait_until
@@ -186,10 +187,13 @@ async def _shown(
 
 async def _wait_for_rest(principal: Principal, session_id: str, wait_s: float) -> None:
     """Wait until the agent is done or somebody has to answer. Raises: as `access_session`."""
-    async with watch_rights(principal, group_of(session_id)) as subscription:
+    session = (await in_db(access_session, principal, session_id)).session
+    # Not the session's own group: what a sub-agent asks is not in that.
+    async with watch_rights(principal, rail_group(session.project.team_id)) as rows:
         with suppress(TimeoutError):
             async with asyncio.timeout(wait_s):
-                await wait_until(principal, partial(_rests, principal, session_id), subscription)
+                check = partial(_rests, principal, session_id)
+                await wait_until(principal, check, rows, row_of=session.top_id)
 
 
 def _rests(principal: Principal, session_id: str) -> Literal[True] | None:

@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError, Forbidden, Unauthorized
 from opencode_web.lib.json_body import parse_json
+from opencode_web.mcp_server.oauth.metadata import challenge
 from opencode_web.mcp_server.server import server_for
 from opencode_web.mcp_server.transport import serve
 from sessions.api.auth import authenticate
@@ -38,8 +39,8 @@ async def respond(request: HttpRequest) -> HttpResponseBase:
 def _authenticate(request: HttpRequest) -> Principal:
     """Raises: as `authenticate`; Unauthorized for a browser's cookie."""
     if not request.headers.get("Authorization"):
-        raise Unauthorized("Send an API token, as Bearer.")
-    return authenticate(request)
+        raise Unauthorized("Send an API token, or one that you get by OAuth, as Bearer.")
+    return authenticate(request, for_mcp=True)
 
 
 def _require_own_origin(request: HttpRequest) -> None:
@@ -57,7 +58,7 @@ def _require_own_origin(request: HttpRequest) -> None:
 def _refuse(request: HttpRequest, error: AppError) -> HttpResponseBase:
     response = JsonResponse(error_body(request, error), status=error.status)
     if error.status == 401:
-        response["WWW-Authenticate"] = 'Bearer realm="OpenCode Web"'
+        response["WWW-Authenticate"] = challenge(request)
     if "retryAfter" in error.data:
         response["Retry-After"] = str(error.data["retryAfter"])
     return with_rate(request, response)

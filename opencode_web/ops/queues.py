@@ -109,11 +109,11 @@ def _of_people(now: datetime) -> Iterable[Queue]:
     inputs = SessionInput.objects.filter(status=SessionInput.Status.ADMITTED)
     found = inputs.aggregate(count=Count("pk"), oldest=Min("created_at"))
     yield _queue("inputs", _("Messages waiting to start"), found, now, for_people=True)
-    pending = PermissionRequest.objects.filter(status=PermissionRequest.Status.PENDING)
-    found = pending.aggregate(count=Count("pk"), oldest=Min("created_at"))
+    found = PermissionRequest.objects.pending().aggregate(
+        count=Count("pk"), oldest=Min("created_at")
+    )
     yield _queue("permissions", _("Permission requests"), found, now, for_people=True)
-    questions = QuestionRequest.objects.filter(status=QuestionRequest.Status.PENDING)
-    found = questions.aggregate(count=Count("pk"), oldest=Min("created_at"))
+    found = QuestionRequest.objects.pending().aggregate(count=Count("pk"), oldest=Min("created_at"))
     yield _queue("questions", _("Agent questions"), found, now, for_people=True)
 
 

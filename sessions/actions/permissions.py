@@ -95,11 +95,10 @@ def reply_permission(
         events += close_requests(session, "reject", by_id=user.pk, but=request.pk)
     elif reply == "always":
         # Nobody has looked at the others, so what needs a second person goes on waiting.
-        others = session.permissions.filter(status=Pending, second_person=False)
-        others = others.exclude(pk=request.pk)
+        others = session.permissions.pending().filter(second_person=False)
         events += [
             PermissionReplied(id=other.pk, reply="always", by_id=user.pk)
-            for other in others.order_by("created_at", "pk")
+            for other in others.exclude(pk=request.pk)
             if _is_allowed_now(session, other)
         ]
     append(session, events)

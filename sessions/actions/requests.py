@@ -6,7 +6,7 @@ from typing import Literal
 
 from sessions.events.questions import QuestionReplied
 from sessions.events.types import PermissionReplied, SessionEvent
-from sessions.models import PermissionRequest, QuestionRequest, Session
+from sessions.models import Session
 
 
 def close_requests(
@@ -16,14 +16,12 @@ def close_requests(
 
     `but` is the id of a request to leave out.
     """
-    permissions = session.permissions.filter(status=PermissionRequest.Status.PENDING)
-    questions = session.questions.filter(status=QuestionRequest.Status.PENDING)
     events: list[SessionEvent] = [
         PermissionReplied(id=row.pk, reply=reply, by_id=by_id)
-        for row in permissions.exclude(pk=but).order_by("created_at", "pk")
+        for row in session.permissions.pending().exclude(pk=but)
     ]
     events += [
         QuestionReplied(id=row.pk, reply=reply, by_id=by_id)
-        for row in questions.exclude(pk=but).order_by("created_at", "pk")
+        for row in session.questions.pending().exclude(pk=but)
     ]
     return events

@@ -40,12 +40,15 @@ def asks_as_operator(request: ApiRequest) -> bool:
     return request.auth.via != "token" and is_operator(user) and meets_instance_policy(user)
 
 
-def authenticate(request: HttpRequest) -> Principal:
-    """Raises: Unauthorized, Forbidden without a CSRF token, TooManyRequests, TooLarge, Invalid."""
+def authenticate(request: HttpRequest, *, for_mcp: bool = False) -> Principal:
+    """With `for_mcp` also by the token of an MCP client.
+
+    Raises: Unauthorized, Forbidden without a CSRF token, TooManyRequests, TooLarge, Invalid.
+    """
     known = getattr(request, "principal", None)
     if isinstance(known, Principal):
         return known
-    principal = _principal_of(request)
+    principal = _principal_of(request, for_mcp=for_mcp)
     identify(principal.user.pk, token_id=principal.token_id or "")
     count_request(request, principal)
     _refuse_large_body(request)
@@ -56,10 +59,10 @@ def authenticate(request: HttpRequest) -> Principal:
     return principal
 
 
-def _principal_of(request: HttpRequest) -> Principal:
+def _principal_of(request: HttpRequest, *, for_mcp: bool) -> Principal:
     header = request.headers.get("Authorization")
     if header:
-        principal = authenticate_header(header, ip=client_ip(request))
+        principal = authenticate_header(header, ip=client_ip(request), for_mcp=for_mcp)
         if principal is None:
             raise Unauthorized("This API token is not valid here, or no longer.")
         if header[:6].lower() == "basic " and request.method not in SAFE_METHODS:

@@ -13,13 +13,11 @@ from sessions.wire import PermissionRequestWire, permission_to_wire
 
 router = Router(tags=["permission"])
 
-Pending = PermissionRequest.Status.PENDING
-
 
 @router.get("/permission", summary="Requests that wait for an answer")
 def list_permissions(request: ApiRequest) -> list[PermissionRequestWire]:
-    rows = PermissionRequest.objects.filter(session__in=sessions_in_scope(request), status=Pending)
-    return [permission_to_wire(row) for row in rows.order_by("created_at", "pk")]
+    rows = PermissionRequest.objects.pending().filter(session__in=sessions_in_scope(request))
+    return [permission_to_wire(row) for row in rows]
 
 
 @router.post("/permission/{request_id}/reply", summary="Answer a request; the first answer wins")

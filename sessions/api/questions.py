@@ -12,13 +12,11 @@ from sessions.wire import QuestionRequestWire, question_to_wire
 
 router = Router(tags=["question"])
 
-Pending = QuestionRequest.Status.PENDING
-
 
 @router.get("/question", summary="Questions of agents that wait for an answer")
 def list_questions(request: ApiRequest) -> list[QuestionRequestWire]:
-    rows = QuestionRequest.objects.filter(session__in=sessions_in_scope(request), status=Pending)
-    return [question_to_wire(row) for row in rows.order_by("created_at", "pk")]
+    rows = QuestionRequest.objects.pending().filter(session__in=sessions_in_scope(request))
+    return [question_to_wire(row) for row in rows]
 
 
 @router.post("/question/{question_id}/reply", summary="Answer questions; the first answer wins")

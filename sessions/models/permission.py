@@ -3,6 +3,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from sessions.models.request import RequestQuerySet
+
 # What a pattern does not mean literally; see `tools/permissions/wildcards.py`.
 _NOT_LITERAL = frozenset("*?\\")
 
@@ -43,6 +45,8 @@ class PermissionRequest(models.Model):
     # Only where the settings set a deadline.
     expires_at = models.DateTimeField(null=True)
     replied_at = models.DateTimeField(null=True)
+
+    objects = RequestQuerySet.as_manager()
 
     class Meta:
         indexes = [

@@ -3,6 +3,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from sessions.models.request import RequestQuerySet
+
 
 class QuestionRequest(models.Model):
     """What an agent asks a person in one tool call. The first answer wins."""
@@ -29,6 +31,8 @@ class QuestionRequest(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True)
     replied_at = models.DateTimeField(null=True)
+
+    objects = RequestQuerySet.as_manager()
 
     class Meta:
         indexes = [

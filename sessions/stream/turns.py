@@ -26,11 +26,14 @@ async def wait_until(
     subscription: Subscription,
     *,
     at_once: bool = True,
+    row_of: str = "",
 ) -> T:
     """Ask `check` on the database pool until it has an answer.
 
-    It is asked after every idle status of the watched session, and before the first if `at_once`.
-    `subscription` is one of `watch_rights`. Raises: Unauthorized once the sign-in has ended.
+    It is asked after every idle status in what is watched, and before the first if `at_once`. With
+    the id of a session at the top in `row_of` it is also asked after every message of a
+    `rail_group` about that session, so also when a sub-agent asks something. `subscription` is one
+    of `watch_rights`. Raises: Unauthorized once the sign-in has ended.
     """
 
     def look() -> T | None:
@@ -38,19 +41,19 @@ async def wait_until(
         return check()
 
     if not at_once:
-        await _next_rest(subscription)
+        await _next_rest(subscription, row_of)
     while (answer := await in_db(look)) is None:
-        await _next_rest(subscription)
+        await _next_rest(subscription, row_of)
     return answer
 
 
-async def _next_rest(subscription: Subscription) -> None:
+async def _next_rest(subscription: Subscription, row_of: str) -> None:
     loop = asyncio.get_running_loop()
     end = loop.time() + POLL_S
     try:
         async with asyncio.timeout_at(end):
             async for body in subscription:
-                if _is_reason_to_look(body):
+                if _is_reason_to_look(body, row_of):
                     return
     except Overflow:
         await asyncio.sleep(max(0, end - loop.time()))
@@ -58,7 +61,7 @@ async def _next_rest(subscription: Subscription) -> None:
         return
 
 
-def _is_reason_to_look(body: Body) -> bool:
+def _is_reason_to_look(body: Body, row_of: str) -> bool:
     match body["t"]:
         case "deleted" | "access":
             return True
@@ -67,6 +70,8 @@ def _is_reason_to_look(body: Body) -> bool:
                 record["type"] == "session.status" and record["data"]["state"] == State.IDLE
                 for record in body["events"]
             )
+        case "session":
+            return body["session"] == row_of
     return False
 
 

@@ -17,6 +17,7 @@ from opencode_web.lib.json import JsonObject
 from teams.access import ACCESS_CHANGED, TeamAccess, has_role, require_role, user_group
 from teams.audit import AuditAction, record
 from teams.models import ApiToken, Membership, Role, Scope, Team, User
+from teams.models.token import new_token_id
 from teams.policy import require_policy
 
 SECRET_PREFIX = "ocw_"  # noqa: S105 - the visible head that secret scanners look for
@@ -41,13 +42,18 @@ def create_token(
     scope: Scope,
     expires_at: datetime | None = None,
     actor: User | None = None,
+    client: str = "",
+    token_id: str = "",
     ip: str | None = None,
 ) -> tuple[ApiToken, str]:
     """Make a token of `user` for `team`. `actor` is who makes it, when that is somebody else.
 
+    With `client`, the digest of the MCP client that gets it, it is good for `/mcp` alone.
+    `token_id` is the ID that was reserved for it, if any.
+
     Returns: the row and its secret, which is nowhere else and cannot be shown again.
     Raises: Forbidden when the person is no member; PolicyUnmet when their browser was not signed in
-    as the team wants it; Invalid for an end that is past.
+    as the team wants it; Invalid for an end that is past; IntegrityError for an ID that is taken.
     """
     if not Membership.objects.current().filter(team=team, user=user).exists():
         raise Forbidden(_("You are not a member of %(name)s.") % {"name": team.name})
@@ -58,6 +64,7 @@ def create_token(
         raise Invalid(_("The expiry must be in the future."))
     secret = SECRET_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(SECRET_LENGTH))
     token = ApiToken.objects.create(
+        id=token_id or new_token_id(),
         user=user,
         team=team,
         name=name,
@@ -65,8 +72,11 @@ def create_token(
         digest=fingerprint(secret),
         scopes=[item.value for item in scopes_up_to(scope)],
         expires_at=expires_at,
+        client=client,
     )
     data: JsonObject = {"name": name, "prefix": token.prefix, "scope": scope.value}
+    if client:
+        data["mcp_client"] = True
     if actor is not None:
         data["user"] = user.email
     record(
@@ -108,8 +118,8 @@ def revoke_member_token(access: TeamAccess, token: ApiToken, *, ip: str | None =
     end_token(token, actor=access.user, ip=ip)
 
 
-def end_token(token: ApiToken, *, actor: User, ip: str | None = None) -> None:
-    """Revoke a token that the actor may revoke. Must run inside a transaction."""
+def end_token(token: ApiToken, *, actor: User | None, ip: str | None = None) -> None:
+    """Revoke a token that the actor may revoke, or the server. Must run inside a transaction."""
     now = timezone.now()
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
         token.revoked_at = now

@@ -45,6 +45,8 @@ class ApiToken(models.Model):
     # `ocw_` and the first 8 of the 40 characters; the other 32 still carry 190 bits.
     prefix = models.CharField(max_length=12, db_index=True)
     digest = models.CharField(max_length=64, unique=True)
+    # Of an MCP client: the digest of the ID that it has registered. Empty for all others.
+    client = models.CharField(max_length=64, blank=True, default="")
     scopes: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -55,6 +57,11 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prefix}… ({self.name})"
+
+    @property
+    def is_for_mcp(self) -> bool:
+        """Whether it is good for `/mcp` alone."""
+        return bool(self.client)
 
     @property
     def scope_set(self) -> frozenset[Scope]:

@@ -11,7 +11,7 @@ from teams.access import access_team
 from teams.actions.services import create_service, create_service_token
 from teams.auth import authenticate_user
 from teams.models import Erasure, LegalHold, Role, Scope, User
-from tests.architecture import access_people, access_table, page_table
+from tests.architecture import access_people, access_table, page_session, page_table
 from tests.architecture.access_people import API_ADMIN, make_people
 from tests.architecture.access_table import API_GOVERN, API_READ, API_WRITE, Codes, Row
 from tests.architecture.page_table import ADMIN_READ, EMPTY_GOVERN, EMPTY_WRITE, GOVERN, READ
@@ -31,6 +31,7 @@ _OWN_API: Codes = (200, 403, 403, 403, 404, 401)
 _LATE: Codes = (409, 409, 404, 404, 404, 401)
 PAGES = [
     *page_table.PAGES,
+    *page_session.PAGES,
     Row("get", _SET + "approvals", READ),
     Row("post", _SET + "approvals", _OWN, {"merge": "on"}),
     # It takes an admin; nothing is said to be done with it.

@@ -60,6 +60,11 @@ DOORS: dict[str, Recorded] = {
     "post ops/emergency/<int:member>/end": Did.EMERGENCY_ENDED,
     "post (ops|t/<slug:team>/settings)/budgets/requests/<str:asked>": Did.BUDGET_REQUEST_ANSWERED,
     "post budget/requests/<ask_id>": Did.BUDGET_REQUEST_ANSWERED,
+    # The tests of MCP clients see it; this request names no code and no token.
+    "post oauth/token": Did.TOKEN_CREATED,
+    "post oauth/revoke": Did.TOKEN_REVOKED,
+    "post oauth/authorize": "gives a code, which makes a token",
+    "post oauth/register": "signs what a client says of itself, and keeps nothing",
     f"post ({_SET}budgets/ask|budget/requests)": Did.BUDGET_REQUESTED,
     f"post {_SET}budgets/requests/<str:asked>/away": "its asker has read the answer",
     f"(post (ops/budgets|{_SET}budgets/limits).*|(put|delete) budget/limits.*)": (

@@ -18,8 +18,9 @@ from teams.actions.announcements import Draft, post_announcement
 from teams.actions.break_glass import break_glass
 from teams.actions.directory import create_directory_token
 from teams.actions.managed_members import apply_roles
+from teams.actions.tokens import create_token
 from teams.audit import LASTING, AuditAction
-from teams.models import IdentityProvider, Membership, Role, Team, User
+from teams.models import IdentityProvider, Membership, Role, Scope, Team, User
 from tests.architecture.access_table import Codes
 from tests.architecture.page_table import FRAMES
 from tests.architecture.test_access_matrix import (
@@ -331,11 +332,19 @@ def token_of_a_directory(stage: Stage) -> Case:
     return Case(Who(header=f"Bearer {secret}"), refused(401), has_browser=False)
 
 
+def token_of_an_mcp_client(stage: Stage) -> Case:
+    made = create_token(
+        stage.alice, team=stage.team, name="Claude", scope=Scope.WRITE, client="c" * 64
+    )
+    return Case(Who(header=f"Bearer {made[1]}"), refused(401), has_browser=False)
+
+
 CASES: list[Callable[[Stage], Case]] = [
     mfa_missing,
     token_without_mfa,
     deactivated,
     emergency_to_write,
+    token_of_an_mcp_client,
 ]
 MORE: list[Callable[[Stage], Case]] = [
     mfa_missing_on_the_server,
@@ -354,7 +363,10 @@ MORE: list[Callable[[Stage], Case]] = [
     token_of_a_directory,
 ]
 # Whoever is refused everything changes nothing, and can ask asynchronous views, too.
-REFUSED = [*CASES[:3], *MORE[:8], emergency_that_is_over, claim_that_is_gone, token_of_a_directory]
+REFUSED = [
+    *(*CASES[:3], token_of_an_mcp_client, *MORE[:8]),
+    *(emergency_that_is_over, claim_that_is_gone, token_of_a_directory),
+]
 
 
 def set_stage() -> Stage:

@@ -49,6 +49,10 @@ def _press(keys: str, shown: str) -> Callable[[Page], None]:
 
 _S, _T, _P = "/t/{team}/s/", "/t/{team}/", "/t/{team}/p/{project}/"
 _SET = _T + "settings/"
+_CONNECT = (
+    "/oauth/authorize?response_type=code&client_id={mcp_client}"
+    f"&code_challenge_method=S256&code_challenge={'x' * 43}"
+)
 STOPS = [
     Stop("home", _T),
     Stop("home-waiting", _T, _open(".waiting-summary", ".waiting-card .permission")),
@@ -234,6 +238,7 @@ STOPS = [
     Stop("ops-findings", "/ops/health/findings"),
     Stop("ops-events-none", "/ops/events?type=zebra"),
     Stop("ops-turns-none", "/ops/turns?state=stuck"),
+    Stop("connect-client", _CONNECT),
     Stop("logout", "/logout"),
     Stop("inactive", "/inactive"),
     Stop("offline", "/offline"),
@@ -259,6 +264,8 @@ NO_PAGE = {
     "me/shortcuts/list",
     "me/data.json",
     "me/theme.css",
+    *(f".well-known/oauth-{one}" for one in ("authorization-server", "protected-resource")),
+    ".well-known/oauth-protected-resource/mcp",
     "manifest.webmanifest",
     "sw.js",
     "t/<slug:team>/rail",

@@ -19,10 +19,12 @@ from bench.reference import install, install_sdk
 from tests.e2e.browser import chromium, in_chromium, sign_in, watched
 from tests.e2e.genuine import Genuine
 from tests.e2e.installation import Installation, installation
+from tests.e2e.mcp_oauth import Connection, deciding
 from tests.e2e.nginx import below_agents, needs_nginx
 from tests.e2e.previewed import APP
 from tests.e2e.rest import ask, body, new_session, script, text_of
 from tests.e2e.test_genuine_sdk import STORY
+from tests.e2e.test_mcp_server import READING
 from tests.e2e.test_panel import shown
 
 pytestmark = [*in_chromium, needs_nginx, pytest.mark.deep, pytest.mark.timeout(300)]
@@ -106,6 +108,20 @@ def test_an_app_that_runs_in_a_terminal_is_previewed(site: Installation) -> None
         app = page.frame_locator("[data-preview] iframe")
         expect(app.get_by_role("heading")).to_have_text("Hello nobody")
         expect(app.locator("#socket")).to_have_text("echoed 200000 by echo.v1")
+
+
+async def test_an_mcp_client_finds_its_way_below_the_path(site: Installation) -> None:
+    made = Connection(site, deciding(site, scope="read"))
+    async with made.opened() as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == READING
+    assert "/.well-known/oauth-authorization-server/agents" in made.requested
+    assert all("/agents" in path for path in made.requested)
+    # Where a proxy passes on nothing but the path, some look below it.
+    below = httpx.get(f"{site.url}/.well-known/openid-configuration").json()
+    assert below["issuer"] == site.url
+    assert below["token_endpoint"] == f"{site.url}/oauth/token"
+    root = f"http://127.0.0.1:{site.port}/.well-known/oauth-protected-resource/agents/mcp"
+    assert httpx.get(root).json()["resource"] == f"{site.url}/mcp"
 
 
 def test_no_page_names_an_address_outside(site: Installation) -> None:

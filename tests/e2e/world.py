@@ -162,7 +162,13 @@ def make_belongings(server: Installation, client: httpx.Client, browser: Browser
         ),
         "invite": _submit(browser, settings, "invites", guest, r"/invite/([^\"<\s]+)"),
         "provider": "demo",
+        "mcp_client": _register(client),
     }
+
+
+def _register(client: httpx.Client) -> str:
+    wanted = {"redirect_uris": ["http://127.0.0.1/callback"], "client_name": "Claude Code"}
+    return str(client.post("/oauth/register", json=wanted).json()["client_id"])
 
 
 def _submit(browser: BrowserContext, base: str, path: str, form: dict[str, str], found: str) -> str:

@@ -41,6 +41,23 @@ def test_a_preflight_is_answered_without_signing_in(client: Client) -> None:
     assert response.headers["Vary"] == "Origin"
 
 
+@pytest.mark.usefixtures("listed", "db")
+@pytest.mark.parametrize("path", ["/mcp", "/oauth/register", "/oauth/token", "/oauth/revoke"])
+def test_an_mcp_client_in_a_browser_may_send_and_read_its_headers(
+    client: Client, path: str
+) -> None:
+    allowed = grants_of(client.options(path, headers={"Origin": HERE, **ASKS}))
+    names = allowed["Access-Control-Allow-Headers"].lower().split(", ")
+    assert {"authorization", "mcp-protocol-version", "mcp-session-id", "mcp-method"} <= {*names}
+    where = "/.well-known/oauth-protected-resource/mcp"
+    shown = grants_of(client.get(where, headers={"Origin": HERE}))
+    assert shown[GRANTS] == HERE
+    names = shown["Access-Control-Expose-Headers"].lower().split(", ")
+    assert {"www-authenticate", "mcp-session-id"} <= {*names}
+    page = client.options("/oauth/authorize", headers={"Origin": HERE, **ASKS})
+    assert grants_of(page) == {}
+
+
 @pytest.mark.usefixtures("listed")
 def test_responses_and_errors_can_be_read_from_there(alice: User, team: Team) -> None:
     client = Client(headers={"Origin": HERE, **bearer(alice, team, Scope.READ)})

@@ -42,10 +42,8 @@ def _saved(request: ApiRequest) -> QuerySet[SavedRule]:
 @router.get("/api/permission/request", summary="Requests of a place that wait for an answer")
 def list_permissions(request: ApiRequest) -> Placed[list[PermissionV2]]:
     location = require_location(request)
-    rows = PermissionRequest.objects.filter(
-        session__in=_sessions_at(location), status=PermissionRequest.Status.PENDING
-    )
-    return placed(location, [permission_to_v2(row) for row in rows.order_by("created_at", "pk")])
+    rows = PermissionRequest.objects.pending().filter(session__in=_sessions_at(location))
+    return placed(location, [permission_to_v2(row) for row in rows])
 
 
 @router.get("/api/permission/saved", summary="Answers that are kept for a project")
@@ -80,8 +78,8 @@ def remove_saved(request: ApiRequest, rule: str) -> HttpResponse:
 @router.get("/api/session/{session_id}/permission", summary="Requests of a session that wait")
 def list_of_session(request: ApiRequest, session_id: str) -> Wrapped[list[PermissionV2]]:
     session = access_session(request.auth, session_id).session
-    rows = session.permissions.filter(status=PermissionRequest.Status.PENDING)
-    return {"data": [permission_to_v2(row) for row in rows.order_by("created_at", "pk")]}
+    rows = session.permissions.pending()
+    return {"data": [permission_to_v2(row) for row in rows]}
 
 
 @router.get("/api/session/{session_id}/permission/{request_id}", summary="One request")
@@ -115,17 +113,15 @@ def _permission(
 @router.get("/api/question/request", summary="Questions of a place that wait for an answer")
 def list_questions(request: ApiRequest) -> Placed[list[QuestionV2]]:
     location = require_location(request)
-    rows = QuestionRequest.objects.filter(
-        session__in=_sessions_at(location), status=QuestionRequest.Status.PENDING
-    )
-    return placed(location, [question_to_v2(row) for row in rows.order_by("created_at", "pk")])
+    rows = QuestionRequest.objects.pending().filter(session__in=_sessions_at(location))
+    return placed(location, [question_to_v2(row) for row in rows])
 
 
 @router.get("/api/session/{session_id}/question", summary="Questions of a session that wait")
 def list_questions_of_session(request: ApiRequest, session_id: str) -> Wrapped[list[QuestionV2]]:
     session = access_session(request.auth, session_id).session
-    rows = session.questions.filter(status=QuestionRequest.Status.PENDING)
-    return {"data": [question_to_v2(row) for row in rows.order_by("created_at", "pk")]}
+    rows = session.questions.pending()
+    return {"data": [question_to_v2(row) for row in rows]}
 
 
 @router.post(

@@ -86,10 +86,8 @@ def load_inbox(access: TeamAccess) -> Inbox:
     """What has waited longest comes first."""
     found: list[Waiting] = []
     for model in (PermissionRequest, QuestionRequest):
-        rows = model.objects.filter(
-            status=model.Status.PENDING,
-            session__in=sessions_in(access),
-            session__archived_at=None,
+        rows = model.objects.pending().filter(
+            session__in=sessions_in(access), session__archived_at=None
         )
         found += rows.select_related("session")
     waiting: dict[str, list[Waiting]] = {}

@@ -246,10 +246,12 @@ def _asked_in(sessions: Iterable[Session]) -> dict[str, Asked]:
         return {}
     # What a sub-agent asks is answered at its root.
     tree = Q(session__in=ids) | Q(session__root__in=ids)
-    permissions = PermissionRequest.objects.filter(
-        tree, status=PermissionRequest.Status.PENDING
-    ).select_related("session", "admins_asked__asked_by")
-    questions = QuestionRequest.objects.filter(tree, status=QuestionRequest.Status.PENDING)
+    permissions = (
+        PermissionRequest.objects.pending()
+        .filter(tree)
+        .select_related("session", "admins_asked__asked_by")
+    )
+    questions = QuestionRequest.objects.pending().filter(tree)
     found: list[tuple[datetime, str, Asked]] = []
     for row in permissions:
         needs = role_to_answer(row.permission)

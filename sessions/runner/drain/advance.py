@@ -122,7 +122,7 @@ def _open_step(session: Session, answer: Answer, held: frozenset[str]) -> ToolSt
         return None
     asked = set[str]()
     for model in (PermissionRequest, QuestionRequest):
-        pending = model.objects.filter(session=session, status=model.Status.PENDING)
+        pending = model.objects.pending().filter(session=session)
         asked.update(pending.values_list("call_id", flat=True))
     if held:
         held &= working_calls(session, answer.pending)  # others have come to an end in the meantime

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Min, QuerySet
+from django.db.models import Min
 from django.utils import timezone
 
 from opencode_web.lib.ids import new_id
@@ -13,7 +13,7 @@ from sessions.config.effective import project_limits
 from sessions.events.questions import QuestionReplied
 from sessions.events.store import append
 from sessions.events.types import PermissionAsked, PermissionReplied, SessionEvent
-from sessions.models import PermissionRequest, QuestionRequest, Session
+from sessions.models import Session
 from sessions.runner.log.settle import now_ms
 
 
@@ -32,7 +32,7 @@ def next_deadline(session: Session) -> datetime | None:
     """Returns: when the first pending request of the session runs out, None when none does."""
     firsts = (
         rows.exclude(expires_at=None).aggregate(first=Min("expires_at"))["first"]
-        for rows in _pending(session)
+        for rows in (session.permissions.pending(), session.questions.pending())
     )
     return min((first for first in firsts if first is not None), default=None)
 
@@ -41,19 +41,10 @@ def expire_requests(session: Session) -> None:
     """Settle what nobody has answered in time, in a locked session."""
     permissions, questions = (
         rows.filter(expires_at__lte=timezone.now()).order_by("expires_at", "pk")
-        for rows in _pending(session)
+        for rows in (session.permissions.pending(), session.questions.pending())
     )
     events: list[SessionEvent] = [
         *(PermissionReplied(id=row.pk, reply="expired") for row in permissions),
         *(QuestionReplied(id=row.pk, reply="expired") for row in questions),
     ]
     append(session, events)
-
-
-def _pending(
-    session: Session,
-) -> tuple[QuerySet[PermissionRequest], QuerySet[QuestionRequest]]:
-    return (
-        session.permissions.filter(status=PermissionRequest.Status.PENDING),
-        session.questions.filter(status=QuestionRequest.Status.PENDING),
-    )

@@ -1,0 +1,100 @@
+"""What a person has granted, on its way through their browser to the client.
+
+A code names the token that it makes, so it makes one only: the second time there is one already.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from datetime import timedelta
+
+from django.core import signing
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from mcp.server.auth.provider import TokenError
+from pydantic import BaseModel, ConfigDict
+
+from opencode_web.lib.crypto import is_same
+from opencode_web.lib.errors import Forbidden
+from opencode_web.lib.origin import identify
+from teams.actions.tokens import create_token, end_token
+from teams.models import ApiToken, Scope, Team, User
+from teams.policy import require_policy
+
+CODE_S = 60
+TOKEN_DAYS = 30
+_SALT = "opencode_web.mcp_server.code"
+
+
+class Grant(BaseModel):
+    """`client` is its digest, `token` the ID that the token will have."""
+
+    model_config = ConfigDict(frozen=True)
+
+    token: str
+    user: int
+    team: str
+    scope: Scope
+    client: str
+    name: str
+    redirect_uri: str
+    challenge: str
+
+
+def issue_code(grant: Grant) -> str:
+    """Returns: a code that is good for `CODE_S` seconds."""
+    return signing.dumps(grant.model_dump(mode="json"), salt=_SALT, compress=True)
+
+
+def read_code(code: str) -> Grant:
+    """Raises: TokenError when this server has not issued it, or it is too old."""
+    try:
+        return Grant.model_validate(signing.loads(code, salt=_SALT, max_age=CODE_S))
+    except signing.BadSignature as exc:
+        raise _invalid("The code is wrong or has expired. Connect again.") from exc
+
+
+def proves(verifier: str, challenge: str) -> bool:
+    """Whether it is the verifier of an S256 challenge. Source: RFC 7636, 4.6."""
+    digest = hashlib.sha256(verifier.encode(errors="replace")).digest()
+    return is_same(base64.urlsafe_b64encode(digest).decode().rstrip("="), challenge)
+
+
+def redeem(grant: Grant, *, ip: str | None) -> tuple[ApiToken, str]:
+    """Make the token. A code that comes twice was stolen by one of the two, so its token ends.
+
+    Returns: the row and its secret. Raises: TokenError.
+    """
+    user = User.objects.filter(pk=grant.user, is_active=True).first()
+    team = Team.objects.filter(pk=grant.team).first()
+    if user is None or team is None:
+        raise _invalid("The account or team is gone.")
+    identify(user.pk)
+    try:
+        # The browser of the person is not here, so this judges them as a token is judged.
+        require_policy(user, team)
+        with transaction.atomic():
+            return create_token(
+                user,
+                team=team,
+                name=grant.name,
+                scope=grant.scope,
+                expires_at=timezone.now() + timedelta(days=TOKEN_DAYS),
+                client=grant.client,
+                token_id=grant.token,
+                ip=ip,
+            )
+    except Forbidden as exc:
+        raise _invalid(exc.message) from exc
+    except IntegrityError as exc:
+        token = ApiToken.objects.filter(pk=grant.token).first()
+        if token is None:
+            raise
+        with transaction.atomic():
+            end_token(token, actor=None, ip=ip)
+        raise _invalid("The code was used before. Its token is revoked; connect again.") from exc
+
+
+def _invalid(message: str) -> TokenError:
+    return TokenError("invalid_grant", message)

@@ -37,6 +37,16 @@ class Described:
     plugins: tuple[Plugin, ...] = ()
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def off(self) -> frozenset[str]:
+        """The paths of plugins that were switched off."""
+        return frozenset(plugin.path for plugin in self.plugins if plugin.is_off)
+
+    @property
+    def offered(self) -> tuple[CustomTool, ...]:
+        """The tools but those of plugins that were switched off."""
+        return tuple(tool for tool in self.tools if tool.path not in self.off)
+
 
 def described(project: Project, brought: Brought) -> Described | None:
     """Returns: what the trusted tools of a project are; None when they have not been asked yet."""
@@ -59,7 +69,7 @@ def described(project: Project, brought: Brought) -> Described | None:
 def offered_by(project: Project, brought: Brought) -> tuple[CustomTool, ...]:
     """Returns: the tools among what a repository brings that agents may be offered."""
     found = described(project, brought)
-    return found.tools if found else ()
+    return found.offered if found else ()
 
 
 def asked_for(tools: Iterable[CustomTool]) -> Ruleset:

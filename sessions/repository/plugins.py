@@ -62,15 +62,17 @@ class Plugin:
 
 @dataclass(frozen=True)
 class PluginNote:
-    """What a plugin did in a hook: `did` is changed, failed or late."""
+    """What a plugin did in a hook: `did` is changed, failed or late, `why` it failed."""
 
     path: str
     hook: str
     did: str
+    why: str = ""
 
     def to_json(self) -> JsonObject:
-        """Returns: as it stands in the log."""
-        return {"path": self.path, "hook": self.hook, "did": self.did}
+        """Returns: as it stands in the log of the session."""
+        said: JsonObject = {"why": self.why} if self.why else {}
+        return {"path": self.path, "hook": self.hook, "did": self.did, **said}
 
 
 def named_in(text: str) -> list[str]:

@@ -11,5 +11,5 @@ plugins of a project are trusted together, and each answer is checked like any t
   message}]}`; with `stops`, the first that throws ends it
 - `tool` `{path, name, arguments, context}` → `{title?, output, metadata?}` or `{error}`
 
-Before a plugin is called its path is told as the progress of the request.
+Before a plugin is loaded or called its path is told as the progress of the request.
 """

@@ -169,7 +169,7 @@ async function describe({ path, parts }) {
   return { path, hooks: [...new Set(hooks)], tools }
 }
 
-async function load({ files, entries: wanted, folder, directory, project }) {
+async function load({ files, entries: wanted, folder, directory, project }, tell) {
   const address = (path) => pathToFileURL(`${folder}/${path}`).href
   const texts = {}
   const problems = {}
@@ -194,6 +194,7 @@ async function load({ files, entries: wanted, folder, directory, project }) {
   }
   const plugins = []
   for (const path of wanted) {
+    tell(path)
     try {
       if (problems[path]) throw new Error(problems[path])
       plugins.push(await loadOne(path, address(path), input))
@@ -205,24 +206,29 @@ async function load({ files, entries: wanted, folder, directory, project }) {
 }
 
 async function hook({ name, input, output, without, stops }, tell) {
+  const given = stringify(input)
   const changed = []
   const failed = []
+  let text = stringify(output)
   for (const { path, parts } of LOADED) {
     if (without.includes(path)) continue
     for (const part of parts.filter((one) => typeof one[name] === "function")) {
       tell(path)
-      const before = stringify(output)
       try {
-        await part[name](parse(stringify(input)), output)
-        if (stringify(output) !== before) changed.push(path)
+        // A copy of its own: what it does to it later is nobody's answer.
+        const left = parse(text)
+        await part[name](parse(given), left)
+        const after = stringify(left)
+        parse(after)
+        if (after !== text) changed.push(path)
+        text = after
       } catch (error) {
         failed.push({ path, message: said(error) })
-        if (stops) return { output: parse(before), changed, failed }
-        output = parse(before)
+        if (stops) return { output: parse(text), changed, failed }
       }
     }
   }
-  return { output, changed, failed }
+  return { output: parse(text), changed, failed }
 }
 
 async function tool({ path, name, arguments: args, context }, tell, signal) {

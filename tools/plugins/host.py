@@ -23,6 +23,8 @@ TOOL_S = 300.0
 MEMORY_BYTES = 512 * 1024 * 1024
 _HEAP = "--max-old-space-size=192"
 _PROCESSES = 64
+_MAX_SAID_CHARS = 2_000
+_MOST_LEVELS = 100
 ONLY_SANDBOXED = "Plugins only run in the sandbox, which is not available here."
 
 
@@ -79,7 +81,7 @@ class PluginProgram:
     async def connect(self) -> AsyncIterator[Greeted]:
         """Start it and load the plugins; it is gone with all it started when the block is left.
 
-        Raises: ToolError.
+        Raises: PluginLate; ToolError.
         """
         if self.sandbox.refusal:
             raise ToolError(self.sandbox.refusal)
@@ -99,7 +101,7 @@ class PluginProgram:
                         "directory": str(self.directory),
                         "project": self.project,
                     }
-                    yield Greeted(exchange, await exchange.request("load", given))
+                    yield Greeted(exchange, await _ask(exchange, "load", given, LOAD_S))
         except SandboxError as exc:
             raise ToolError(f"The plugins could not be started: {exc}") from exc
 
@@ -112,7 +114,7 @@ def _walled(sandbox: BubblewrapSandbox) -> BubblewrapSandbox:
 
 
 def loaded(greeted: Greeted) -> tuple[Loaded, ...]:
-    """Returns: what the plugins said of themselves when they were loaded."""
+    """Returns: what the plugins said of themselves when they were loaded. Nothing is checked."""
     plugins = greeted.hello.get("plugins")
     return tuple(
         Loaded(
@@ -138,7 +140,8 @@ async def call_hook(
 ) -> Hooked:
     """Have every plugin but those in `without` change `output` in their order.
 
-    With `stops` the first that throws is the last. The values in the output are not checked.
+    With `stops` the first that throws is the last. Neither the paths nor the values in the output
+    are checked.
 
     Raises: PluginLate; ToolError when there is no answer.
     """
@@ -156,7 +159,11 @@ async def call_hook(
     return Hooked(
         changed,
         tuple(path for path in _list(answer.get("changed")) if isinstance(path, str)),
-        {str(one.get("path")): str(one.get("message")) for one in failed if isinstance(one, dict)},
+        {
+            str(one.get("path")): str(one.get("message"))[:_MAX_SAID_CHARS]
+            for one in failed
+            if isinstance(one, dict)
+        },
     )
 
 
@@ -167,7 +174,7 @@ async def call_tool(
     params: JsonObject = {"path": path, "name": name, "arguments": arguments, "context": context}
     answer = await _ask(exchange, "tool", params, TOOL_S)
     if error := answer.get("error"):
-        raise ToolError(str(error)[:2_000])
+        raise ToolError(str(error)[:_MAX_SAID_CHARS])
     if not isinstance(answer.get("output"), str):
         raise ToolError("The tool did not return a text output.")
     return answer
@@ -177,11 +184,27 @@ async def _ask(exchange: Exchange, method: str, params: JsonObject, limit_s: flo
     call = exchange.begin(method, params, follows=True)
     try:
         async with asyncio.timeout(limit_s):
-            return await call.answer
+            answer = await call.answer
     except TimeoutError as exc:
         raise PluginLate(str((call.progress or {}).get("message", "")), limit_s) from exc
     finally:
         exchange.end(call)
+    if _is_deep(answer):
+        raise ToolError("The answer of the plugins is nested too deeply.")
+    return answer
+
+
+def _is_deep(value: JsonValue) -> bool:
+    """Whether code that goes through it by calling itself might not come to its end."""
+    level = [value]
+    for _ in range(_MOST_LEVELS):
+        nested = [one for one in level if isinstance(one, dict | list)]
+        level = [
+            each for one in nested for each in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _list(value: JsonValue) -> list[JsonValue]:

@@ -6,6 +6,7 @@ what is asked for, run and kept; they are asked once for a call, also when it wa
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ from tools.redaction import Redactor
 
 # In the metadata of a call's part.
 NOTES = "plugins"
+_MAX_ARGUMENTS_BYTES = 1024 * 1024
 _MAX_TITLE_CHARS = 500
 _MAX_ENV = 100
 _MAX_VALUE_CHARS = 32_768
@@ -75,8 +77,10 @@ class PluginCalls:
         answer = await self.plugins.call(BEFORE_CALL, about, {"args": shown}, stops=True)
         changed = answer.output.get("args")
         if answer.is_changed:
-            if not isinstance(changed, dict):
-                raise PluginForbids(f"{answer.changed[0]} has left no arguments of the call.")
+            if not isinstance(changed, dict) or len(json.dumps(changed)) > _MAX_ARGUMENTS_BYTES:
+                raise PluginForbids(
+                    f"{answer.changed[0]} has left no arguments of the call, or more than 1 MiB."
+                )
             given = self._merged(shown, given, changed, answer.changed[0])
         state = part.state.model_copy(update={"input": self.redactor.json(given, keys=False)})
         return noted(part.model_copy(update={"state": state}), answer.notes, is_asked=True), given

@@ -24,12 +24,13 @@ from sessions.mcp.servers import RESERVED
 from sessions.models import Session, ToolDescription
 from sessions.output_format import read_format
 from sessions.repository.brought import Brought, BroughtKind, read_brought
-from sessions.repository.custom_tools import CustomTool, described, offered_by
+from sessions.repository.custom_tools import CustomTool, Described, described
 from sessions.rules.in_force import Setup
 from sessions.runner.log.steps import ToolDescriptions
 from sessions.runner.offers.plugin_host import (
     describe_plugins,
     kept_plugins,
+    key_of,
     plugin_program,
     run_plugin_tool,
 )
@@ -80,16 +81,17 @@ def custom_tools(
     session: Session, brought: Brought
 ) -> dict[str, Tool[Any]]:  # Any: see tools.registry
     """Returns: the custom tools where a session works, as the registry's are, by name."""
+    found = described(session.project, brought) or Described()
     return {
         tool.name: SchemaTool(
             name=tool.name,
             params=CustomParams,
-            run=partial(_run, tool),
+            run=partial(_run, tool, found.off),
             permission=tool.name,
             description=tool.description,
             parameters=tool.parameters,
         )
-        for tool in offered_by(session.project, brought)
+        for tool in found.offered
     }
 
 
@@ -99,7 +101,9 @@ def offered_custom(session: Session, setup: Setup) -> list[Tool[Any]]:  # Any: a
     return [tool for tool in tools if not is_hidden(tool.permission, setup.ruleset)]
 
 
-async def _run(tool: CustomTool, params: CustomParams, context: ToolContext) -> ToolResult:
+async def _run(
+    tool: CustomTool, off: frozenset[str], params: CustomParams, context: ToolContext
+) -> ToolResult:
     shown: JsonObject = {"tool": tool.name, "input": params.arguments}
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
     found = await asyncio.to_thread(read_brought, context.worktree)
@@ -117,9 +121,13 @@ async def _run(tool: CustomTool, params: CustomParams, context: ToolContext) -> 
         "directory": str(context.directory),
     }
     if tool.of_plugin:
-        program = plugin_program(found, context.sandbox, context.worktree, context.directory)
-        place = kept_plugins(context.session_id, found.run_digest, program)
-        answer = await run_plugin_tool(place, tool.path, tool.export, params.arguments, about)
+        program = plugin_program(
+            found, context.sandbox, context.worktree, context.directory, without=off
+        )
+        key = key_of(context.session_id, found.run_digest, program)
+        answer = await run_plugin_tool(
+            key, program, tool.path, tool.export, params.arguments, about
+        )
     else:
         answer = await custom.run(
             context.sandbox,
@@ -190,8 +198,10 @@ async def describe_tools(step: ToolDescriptions) -> None:
 def _checked(
     found: list[JsonObject], stem: str, taken: set[str]
 ) -> Iterator[tuple[JsonObject, str]]:
-    """Yields: each tool, and why it cannot be offered."""
-    for one in found:
+    """Yields: each tool, and why it cannot be offered. One file has no more than all may have."""
+    if len(found) > MAX_TOOLS:
+        yield {}, f"It has more than {MAX_TOOLS} tools: the others are not offered."
+    for one in found[:MAX_TOOLS]:
         export, parameters = str(one.get("export", "")), one.get("parameters")
         # A plugin names its tools itself.
         name = (f"{stem}_{export}" if stem else export) if export != "default" else stem

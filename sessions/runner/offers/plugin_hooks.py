@@ -3,10 +3,14 @@
 A plugin that throws loses its change. One that takes too long does, too, with all that are asked
 after it: the process is ended, and started again once in a turn. After a few times it is off. What
 may forbid something (`stops`) is stricter: whatever keeps it from answering forbids.
+
+Calls that run beside each other are asked about one after the other: what ends the process for
+one does not fail the others.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict
 from contextlib import AbstractAsyncContextManager
@@ -20,19 +24,21 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.models import Session, ToolDescription
 from sessions.repository.brought import Brought, BroughtKind
-from sessions.repository.custom_tools import described
+from sessions.repository.custom_tools import Described, described
 from sessions.repository.plugins import LIMITS_S, Plugin, PluginNote, assumed
 from sessions.runner.offers.mcp_kept import end_server, keep
 from sessions.runner.offers.plugin_host import (
+    START_S,
     key_of,
     plain_words,
     plugin_program,
     require_loaded,
+    short,
 )
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
 from tools.mcp.exchange import Greeted
-from tools.plugins.host import LOAD_S, Hooked, PluginLate, PluginProgram, call_hook
+from tools.plugins.host import Hooked, PluginLate, PluginProgram, call_hook
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +97,7 @@ class SessionPlugins:
     plugins: tuple[Plugin, ...]
     digest: str
     program: PluginProgram = field(repr=False)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
 
     def has(self, hook: str) -> bool:
         """Whether a plugin is to be called, or its absence is to be noticed."""
@@ -110,22 +117,27 @@ class SessionPlugins:
                 f"{off[0]} decides about this, and was switched off because it took too long three "
                 "times. An admin of the team can switch it on by trusting the files again."
             )
-        try:
-            answer = await self._ask(hook, given, output, set(having) - {*off}, off, stops=stops)
-        except PluginLate as exc:
-            await self._end(exc.path)
-            paths = [exc.path] if exc.path in having else [*having]
-            return self._without(hook, output, paths, "late", exc, stops=stops)
-        except ToolError as exc:
-            await self._end("")
-            return self._without(hook, output, [*having], "failed", exc, stops=stops)
-        for path, message in answer.failed.items():
-            self._tell(hook, path, message)
-            if stops:
-                raise PluginForbids(f"{path}: {clean_text(message)}")
+        async with self._asking:
+            try:
+                answer = await self._ask(
+                    hook, given, output, set(having) - {*off}, off, stops=stops
+                )
+            except PluginLate as exc:
+                await self._end(exc.path)
+                paths = [exc.path] if exc.path in having else [*having]
+                return self._without(hook, output, paths, "late", exc, stops=stops)
+            except ToolError as exc:
+                await self._end("")
+                return self._without(hook, output, [*having], "failed", exc, stops=stops)
+        failed = {path: short(why) for path, why in answer.failed.items() if path in having}
+        for path in failed:
+            self._log(hook, path, "failed")
+        if stops and answer.failed:
+            said = [f"{path}: {clean_text(answer.failed[path])}" for path in failed]
+            raise PluginForbids(said[0] if said else "A plugin forbids this.")
         changed = tuple(path for path in answer.changed if path in having)
         notes = [PluginNote(path, hook, "changed") for path in changed]
-        notes += [PluginNote(path, hook, "failed") for path in answer.failed if path in having]
+        notes += [PluginNote(path, hook, "failed", why) for path, why in failed.items()]
         return HookAnswer(answer.output, tuple(notes), changed)
 
     async def _ask(
@@ -142,7 +154,7 @@ class SessionPlugins:
             return Hooked(output)
         key = key_of(self.session_id, self.digest, self.program)
         start = _Start(self.program, self.session_id, self.turn)
-        place = keep(key, start, start_s=LOAD_S)
+        place = keep(key, start, start_s=START_S)
         async with place.connect() as greeted:
             require_loaded(greeted, wanted)
             return await call_hook(
@@ -167,17 +179,14 @@ class SessionPlugins:
     ) -> HookAnswer:
         why = plain_words(exc)
         for path in paths:
-            self._tell(hook, path, why)
+            self._log(hook, path, did)
         if stops:
             raise PluginForbids(f"{', '.join(paths)} could not be asked ({hook}). {why}") from exc
-        return HookAnswer(output, tuple(PluginNote(path, hook, did) for path in paths))
+        return HookAnswer(output, tuple(PluginNote(path, hook, did, why) for path in paths))
 
-    def _tell(self, hook: str, path: str, message: str) -> None:
-        shown = clean_text(message).replace("\n", " ")
-        logger.warning(
-            "plugin.failed session=%s plugin=%s hook=%s %s",
-            *(self.session_id, path, hook, shown),
-        )
+    def _log(self, hook: str, path: str, did: str) -> None:
+        """What a plugin says may be anything that it was shown: that stays in the session."""
+        logger.warning("plugin.%s session=%s plugin=%s hook=%s", did, self.session_id, path, hook)
 
     async def _end(self, late: str) -> None:
         """Nobody knows what it is at, so it begins anew."""
@@ -190,12 +199,18 @@ def session_plugins(session: Session, brought: Brought, turn: str) -> SessionPlu
     """Returns: the plugins where a session works; None, without a query, where there are none."""
     if not brought.runs_plugins:
         return None
-    found = described(session.project, brought)
-    plugins = found.plugins if found else assumed(brought.of(BroughtKind.PLUGIN))
+    found = described(session.project, brought) or Described(
+        plugins=assumed(brought.of(BroughtKind.PLUGIN))
+    )
+    plugins = found.plugins
     if not any(plugin.hooks for plugin in plugins):
         return None
     program = plugin_program(
-        brought, sandbox_for(session), Path(session.worktree), Path(session.directory)
+        brought,
+        sandbox_for(session),
+        Path(session.worktree),
+        Path(session.directory),
+        without=found.off,
     )
     return SessionPlugins(
         session.pk, session.project_id, turn, plugins, brought.run_digest, program

@@ -7,6 +7,7 @@ turns beside the session's MCP servers, and ends like those.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,18 +17,27 @@ from sessions.models import Session
 from sessions.repository.brought import PLUGINS, Brought, BroughtKind
 from sessions.repository.plugins import HOOKS, REFUSED, named_in
 from sessions.repository.trust import brought_by, files_of
-from sessions.runner.offers.mcp_kept import keep
+from sessions.runner.offers.mcp_kept import end_server, keep
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
 from tools.mcp.exchange import Greeted, Server
 from tools.mcp.pool import Key
-from tools.plugins.host import LOAD_S, Loaded, PluginProgram, call_tool, loaded
+from tools.plugins.host import (
+    LOAD_S,
+    Loaded,
+    PluginLate,
+    PluginProgram,
+    call_tool,
+    loaded,
+)
 from tools.redaction import NO_SECRETS
 from tools.sandbox.base import Sandbox
 from tools.sandbox.bubblewrap import BubblewrapSandbox
 
 # No MCP server has this name.
 NAME = "/plugins"
+# Longer than loading may take, which says which plugin is late.
+START_S = LOAD_S + 5.0
 _MAX_REASON_CHARS = 500
 
 
@@ -55,16 +65,22 @@ def identity_of(digest: str, sandbox: Sandbox) -> PluginIdentity:
 
 
 def plugin_program(
-    brought: Brought, sandbox: Sandbox, worktree: Path, directory: Path
+    brought: Brought,
+    sandbox: Sandbox,
+    worktree: Path,
+    directory: Path,
+    *,
+    without: Collection[str] = (),
 ) -> PluginProgram:
-    """Returns: how the plugins are started. They are loaded from what was read, not from the disk,
-    where an agent may have changed it in between."""
+    """Returns: how the plugins are started, `without` some. They are loaded from what was read, not
+    from the disk, where an agent may have changed it in between."""
+    entries = (file.path for file in brought.of(BroughtKind.PLUGIN))
     return PluginProgram(
         sandbox,
         worktree,
         directory,
         {file.path: file.text for file in brought.of(*PLUGINS)},
-        tuple(file.path for file in brought.of(BroughtKind.PLUGIN)),
+        tuple(path for path in entries if path not in without),
         {"id": worktree.name, "worktree": str(worktree)},
     )
 
@@ -76,7 +92,7 @@ def key_of(session_id: str, digest: str, program: PluginProgram) -> Key:
 
 def kept_plugins(session_id: str, digest: str, program: PluginProgram) -> Server:
     """Returns: the process of these plugins, which is started when it is first reached."""
-    return keep(key_of(session_id, digest, program), program, start_s=LOAD_S)
+    return keep(key_of(session_id, digest, program), program, start_s=START_S)
 
 
 @dataclass(frozen=True)
@@ -95,23 +111,26 @@ class DescribedPlugin:
 async def describe_plugins(place: Server, brought: Brought) -> list[DescribedPlugin]:
     """Load the plugins and ask what they have.
 
-    When not even that is possible, they are taken to have what their texts name: the next turns
+    Those that say nothing of themselves are taken to have what their texts name: the next turns
     try again, and what they may forbid is not done meanwhile.
     """
+    found: dict[str, DescribedPlugin] = {}
+    reason = "It said nothing of itself when it was loaded."
     try:
         async with place.connect() as greeted:
-            return [_described(one) for one in loaded(greeted)]
+            found = {one.path: _described(one) for one in loaded(greeted)}
     except ToolError as exc:
         reason = plain_words(exc)
-        return [
-            DescribedPlugin(file.path, tuple(named_in(file.text)), reasons=(reason,))
-            for file in brought.of(BroughtKind.PLUGIN)
-        ]
+    return [
+        found.get(file.path)
+        or DescribedPlugin(file.path, tuple(named_in(file.text)), reasons=(reason,))
+        for file in brought.of(BroughtKind.PLUGIN)
+    ]
 
 
 def _described(one: Loaded) -> DescribedPlugin:
     if one.problem:
-        return DescribedPlugin(one.path, (), reasons=(_short(one.problem),))
+        return DescribedPlugin(one.path, (), reasons=(short(one.problem),))
     unused = [f"{name}: {REFUSED[name]}" for name in one.hooks if name in REFUSED]
     return DescribedPlugin(
         one.path,
@@ -122,13 +141,21 @@ def _described(one: Loaded) -> DescribedPlugin:
 
 
 async def run_plugin_tool(
-    place: Server, path: str, name: str, arguments: JsonObject, about: JsonObject
+    key: Key,
+    program: PluginProgram,
+    path: str,
+    name: str,
+    arguments: JsonObject,
+    about: JsonObject,
 ) -> JsonObject:
     """Run a tool of a plugin. Returns: its answer, with `output`. Raises: ToolError."""
     try:
-        async with place.connect() as greeted:
+        async with keep(key, program, start_s=START_S).connect() as greeted:
             require_loaded(greeted, {path})
             return await call_tool(greeted.exchange, path, name, arguments, about)
+    except PluginLate as exc:
+        await end_server(key)
+        raise ToolError(plain_words(exc)) from exc
     except ToolError as exc:
         raise ToolError(plain_words(exc)) from exc
 
@@ -137,13 +164,14 @@ def require_loaded(greeted: Greeted, paths: set[str]) -> None:
     """Raises: ToolError when one of these plugins could not be loaded this time."""
     for one in loaded(greeted):
         if one.problem and one.path in paths:
-            raise ToolError(f"{one.path} could not be loaded: {_short(one.problem)}")
+            raise ToolError(f"{one.path} could not be loaded: {short(one.problem)}")
 
 
 def plain_words(exc: ToolError) -> str:
     """Returns: what happened to the process, which the exchange calls a server."""
-    return _short(exc.message.replace("The server", "The process of the plugins"))
+    return short(exc.message.replace("The server", "The process of the plugins"))
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """Returns: what a plugin said, fit to be shown."""
     return clean_text(text)[:_MAX_REASON_CHARS]

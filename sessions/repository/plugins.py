@@ -14,6 +14,8 @@ MESSAGE = "chat.message"
 SYSTEM = "experimental.chat.system.transform"
 PARAMS = "chat.params"
 SHELL_ENV = "shell.env"
+HISTORY = "experimental.chat.messages.transform"
+COMPACTING = "experimental.session.compacting"
 # How long each may take for all plugins together. Units: seconds.
 LIMITS_S = {
     BEFORE_CALL: 5.0,
@@ -22,6 +24,8 @@ LIMITS_S = {
     SYSTEM: 2.0,
     PARAMS: 1.0,
     SHELL_ENV: 5.0,
+    HISTORY: 2.0,
+    COMPACTING: 2.0,
 }
 HOOKS = frozenset(LIMITS_S)
 _SERVER = "Keys and providers belong to the server."
@@ -36,9 +40,7 @@ REFUSED = {
     "dispose": _NOT_YET,
     "tool.definition": _NOT_YET,
     "command.execute.before": _NOT_YET,
-    "experimental.chat.messages.transform": _NOT_YET,
     "experimental.text.complete": _NOT_YET,
-    "experimental.session.compacting": _NOT_YET,
     "experimental.compaction.autocontinue": _NOT_YET,
     "experimental.provider.small_model": _SERVER,
 }

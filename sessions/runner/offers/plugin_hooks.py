@@ -103,6 +103,11 @@ class SessionPlugins:
         """Whether a plugin is to be called, or its absence is to be noticed."""
         return any(hook in plugin.hooks for plugin in self.plugins)
 
+    def notes(self, hook: str, did: str, why: str) -> tuple[PluginNote, ...]:
+        """Returns: the same of every plugin that has a hook."""
+        having = (plugin.path for plugin in self.plugins if hook in plugin.hooks)
+        return tuple(PluginNote(path, hook, did, why) for path in having)
+
     async def call(
         self, hook: str, given: JsonObject, output: JsonObject, *, stops: bool = False
     ) -> HookAnswer:

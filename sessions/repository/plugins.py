@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ PARAMS = "chat.params"
 SHELL_ENV = "shell.env"
 HISTORY = "experimental.chat.messages.transform"
 COMPACTING = "experimental.session.compacting"
+EVENT = "event"
 # How long each may take for all plugins together. Units: seconds.
 LIMITS_S = {
     BEFORE_CALL: 5.0,
@@ -27,7 +29,9 @@ LIMITS_S = {
     HISTORY: 2.0,
     COMPACTING: 2.0,
 }
-HOOKS = frozenset(LIMITS_S)
+HOOKS = frozenset({*LIMITS_S, EVENT})
+# Names without a dot stand in texts without quotes.
+_NAMED = {EVENT: re.compile(r"\bevent\s*[:(]")}
 _SERVER = "Keys and providers belong to the server."
 _NOT_YET = "It is not called by this server."
 REFUSED = {
@@ -36,7 +40,6 @@ REFUSED = {
     "chat.headers": "Headers could carry keys or change who pays.",
     "permission.ask": "No code of a repository approves what it does itself.",
     "config": "Settings, agents and commands are read from the files of the repository.",
-    "event": _NOT_YET,
     "dispose": _NOT_YET,
     "tool.definition": _NOT_YET,
     "command.execute.before": _NOT_YET,
@@ -79,7 +82,8 @@ class PluginNote:
 
 def named_in(text: str) -> list[str]:
     """Returns: the hooks that a plugin seems to have, by its text: it has not been loaded."""
-    return sorted(name for name in HOOKS if f'"{name}"' in text or f"'{name}'" in text)
+    quoted = [name for name in LIMITS_S if f'"{name}"' in text or f"'{name}'" in text]
+    return sorted(quoted + [name for name, named in _NAMED.items() if named.search(text)])
 
 
 def assumed(files: Iterable[BroughtFile]) -> tuple[Plugin, ...]:

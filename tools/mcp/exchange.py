@@ -140,6 +140,10 @@ class Exchange:
     parked: dict[str, object] = field(default_factory=dict)
     # Called when it says that it has other tools, prompts or resources; with whether a tool runs.
     on_change: Callable[[bool], None] = lambda in_call: None
+    # The one method by which it may ask something for the call that it names, in place of persons.
+    own_method: str = ""
+    # How far any call is whose caller follows it, as the server said last.
+    latest_progress: JsonObject | None = None
     _calls: dict[int, Call] = field(default_factory=dict)
     _last_id: int = 0
     _called_at: float = -_SOON_S
@@ -201,6 +205,10 @@ class Exchange:
     def reply(self, ask: Ask, result: JsonObject) -> None:
         """Tell the server what a person has answered."""
         self._send({"id": ask.id, "result": result})
+
+    def refuse(self, ask: Ask, message: str, *, code: int = _METHOD_NOT_FOUND) -> None:
+        """Tell the server that it gets no answer, and why."""
+        self._send({"id": ask.id, "error": {"code": code, "message": message}})
 
     def fail(self, number: int, error: ToolError) -> None:
         """Have one request fail: the wire could not bring it, or its answer."""
@@ -293,11 +301,23 @@ class Exchange:
                 {"uri": root.as_uri(), "name": root.name} for root in self.roots
             ]
             self.reply(ask, {"roots": roots})
+        elif self.own_method:
+            self._asked_for_call(ask, method)
         elif method == "elicitation/create":
             self._asked_person(ask)
         else:
-            error: JsonObject = {"code": _METHOD_NOT_FOUND, "message": "This is not offered here."}
-            self._send({"id": ask.id, "error": error})
+            self.refuse(ask, "This is not offered here.")
+
+    def _asked_for_call(self, ask: Ask, method: str) -> None:
+        token = ask.params.get("progressToken")
+        call = self._calls.get(token) if isinstance(token, int) else None
+        if method != self.own_method or call is None or call.answer.done():
+            self.refuse(ask, "This is only answered while the call that asks is at work.")
+        elif len(call.asks) >= _MOST_ASKS:
+            self.refuse(ask, f"More than {_MOST_ASKS} questions at once.")
+        else:
+            call.asks.append(ask)
+            call.stirred.set()
 
     def _asked_person(self, ask: Ask) -> None:
         """Nobody is asked but for a call, and the protocol does not say for which of several."""
@@ -314,7 +334,7 @@ class Exchange:
             token = params.get("progressToken")
             call = self._calls.get(token) if isinstance(token, int) else None
             if call is not None and call.follows:
-                call.progress = params
+                call.progress = self.latest_progress = params
                 call.stirred.set()
         elif method == "notifications/message":
             self.log.add(params)

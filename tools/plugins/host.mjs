@@ -1,5 +1,6 @@
 // Runs inside the sandbox: loads the plugins of a repository, and calls their hooks and tools.
 // It is given to `node --input-type=module -e` as a text, after that of `package.mjs`.
+import { AsyncLocalStorage } from "node:async_hooks"
 import { spawn, spawnSync } from "node:child_process"
 import { Console } from "node:console"
 import { writeSync } from "node:fs"
@@ -15,6 +16,10 @@ const cell = new Int32Array(new SharedArrayBuffer(4))
 const MAX_BYTES = 8 * 1024 * 1024
 const LOADED = []
 const running = new Map()
+// What plugins have asked the server, by id; and the call at work in which code runs.
+const asked = new Map()
+const current = new AsyncLocalStorage()
+let questions = 0
 let marker = ""
 
 // Anything printed goes where errors go.
@@ -132,12 +137,36 @@ function clientAt(path) {
     },
     apply: async (_, self, [given]) => {
       const name = path.join(".")
-      if (name !== "app.log" && name !== "tui.showToast")
-        throw new Error(`client.${name} is not available to plugins of a repository.`)
+      if (name !== "app.log" && name !== "tui.showToast") return ask(name, given ?? {})
       console.error(stringify(given?.body ?? given ?? null))
       return { data: true }
     },
   })
+}
+
+// Answered as long as the call that the code belongs to is at work.
+function ask(name, given) {
+  const call = current.getStore()
+  if (!running.has(call))
+    throw new Error(`client.${name} is only answered while a hook or a tool is at work.`)
+  const id = `client-${++questions}`
+  return new Promise((resolve, reject) => {
+    asked.set(id, { call, resolve, reject })
+    send({ id, method: "client", params: { progressToken: call, name, given } })
+  })
+}
+
+function answered({ id, result, error }) {
+  const question = asked.get(id)
+  asked.delete(id)
+  if (error) question?.reject(new Error(error.message))
+  else question?.resolve(result)
+}
+
+function over(call) {
+  running.delete(call)
+  for (const [id, question] of asked)
+    if (question.call === call) answered({ id, error: { message: "The call is over." } })
 }
 
 async function loadOne(path, url, input) {
@@ -255,10 +284,35 @@ async function tool({ path, name, arguments: args, context }, tell, signal) {
   }
 }
 
-const METHODS = { load, hook, tool }
+// Nobody waits for what comes of them, but for their end: then `client` is answered no more.
+async function events({ events }, tell) {
+  const work = []
+  for (const { path, parts } of LOADED)
+    for (const part of parts.filter((one) => typeof one.event === "function")) {
+      tell(path)
+      for (const event of events) work.push(heard(part, parse(stringify(event))))
+    }
+  await Promise.all(work)
+  return {}
+}
 
-async function answer({ id, method, params }) {
-  if (method === "notifications/cancelled") return running.get(params.requestId)?.abort()
+async function heard(part, event) {
+  try {
+    await part.event({ event })
+  } catch (error) {
+    console.error(said(error))
+  }
+}
+
+const METHODS = { load, hook, tool, events }
+
+async function answer(message) {
+  const { id, method, params } = message
+  if (!method) return answered(message)
+  if (method === "notifications/cancelled") {
+    running.get(params.requestId)?.abort()
+    return over(params.requestId)
+  }
   if (id === undefined || !METHODS[method]) return
   if (method === "load") ({ marker } = params)
   const stop = new AbortController()
@@ -266,11 +320,12 @@ async function answer({ id, method, params }) {
   const tell = (path) =>
     send({ method: "notifications/progress", params: { progressToken: id, message: path } })
   try {
-    send({ id, result: await METHODS[method](params, tell, stop.signal) })
+    const work = () => METHODS[method](params, tell, stop.signal)
+    send({ id, result: await current.run(id, work) })
   } catch (error) {
     send({ id, error: { message: said(error) } })
   } finally {
-    running.delete(id)
+    over(id)
   }
 }
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.custom.run import node
 from tools.errors import ToolError
-from tools.mcp.exchange import Exchange, Greeted, serving
+from tools.mcp.exchange import Call, Exchange, Greeted, serving
 from tools.mcp.stdio import Lines
 from tools.sandbox.base import Command, Sandbox, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox
@@ -19,6 +19,7 @@ from tools.sandbox.service import Service, open_service
 
 LOAD_S = 10.0
 TOOL_S = 300.0
+EVENTS_S = 5.0
 # Of the process with all that it starts.
 MEMORY_BYTES = 512 * 1024 * 1024
 _HEAP = "--max-old-space-size=192"
@@ -26,6 +27,16 @@ _PROCESSES = 64
 _MAX_SAID_CHARS = 2_000
 _MOST_LEVELS = 100
 ONLY_SANDBOXED = "Plugins only run in the sandbox, which is not available here."
+
+
+# Answers what plugins ask the server while one call is at work: the name of a function of `client`
+# and its argument, to `{data}` or `{error}`. It raises ToolError for what they are not offered.
+Client = Callable[[str, JsonObject], Awaitable[JsonObject]]
+
+
+async def nobody(name: str, given: JsonObject) -> JsonObject:
+    """The `client` where nobody has prompted."""
+    raise ToolError(f"client.{name} is not available to plugins of a repository.")
 
 
 class PluginLate(ToolError):
@@ -76,6 +87,8 @@ class PluginProgram:
     files: Mapping[str, str] = field(repr=False)
     entries: tuple[str, ...]
     project: JsonObject
+    # Of those that load.
+    client: Client = field(default=nobody, compare=False, repr=False)
 
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator[Greeted]:
@@ -91,7 +104,7 @@ class PluginProgram:
         command = Command(argv=node(_host(), _HEAP), cwd=self.directory, timeout_s=None)
         try:
             async with open_service(_walled(self.sandbox), command) as service:
-                exchange = Exchange(_MarkedLines(service, marker))
+                exchange = Exchange(_MarkedLines(service, marker), own_method="client")
                 async with serving(exchange):
                     given: JsonObject = {
                         "marker": marker,
@@ -101,7 +114,8 @@ class PluginProgram:
                         "directory": str(self.directory),
                         "project": self.project,
                     }
-                    yield Greeted(exchange, await _ask(exchange, "load", given, LOAD_S))
+                    hello = await _ask(exchange, "load", given, LOAD_S, self.client)
+                    yield Greeted(exchange, hello)
         except SandboxError as exc:
             raise ToolError(f"The plugins could not be started: {exc}") from exc
 
@@ -135,6 +149,7 @@ async def call_hook(
     output: JsonObject,
     *,
     limit_s: float,
+    client: Client = nobody,
     without: Collection[str] = (),
     stops: bool = False,
 ) -> Hooked:
@@ -152,7 +167,7 @@ async def call_hook(
         "without": list(without),
         "stops": stops,
     }
-    answer = await _ask(exchange, "hook", params, limit_s)
+    answer = await _ask(exchange, "hook", params, limit_s, client)
     changed, failed = answer.get("output"), _list(answer.get("failed"))
     if not isinstance(changed, dict):
         raise ToolError("The answer of the plugins has no output.")
@@ -168,11 +183,17 @@ async def call_hook(
 
 
 async def call_tool(
-    exchange: Exchange, path: str, name: str, arguments: JsonObject, context: JsonObject
+    exchange: Exchange,
+    path: str,
+    name: str,
+    arguments: JsonObject,
+    context: JsonObject,
+    *,
+    client: Client = nobody,
 ) -> JsonObject:
     """Run a tool of a plugin. Returns: its answer, with `output`. Raises: ToolError."""
     params: JsonObject = {"path": path, "name": name, "arguments": arguments, "context": context}
-    answer = await _ask(exchange, "tool", params, TOOL_S)
+    answer = await _ask(exchange, "tool", params, TOOL_S, client)
     if error := answer.get("error"):
         raise ToolError(str(error)[:_MAX_SAID_CHARS])
     if not isinstance(answer.get("output"), str):
@@ -180,18 +201,48 @@ async def call_tool(
     return answer
 
 
-async def _ask(exchange: Exchange, method: str, params: JsonObject, limit_s: float) -> JsonObject:
+async def tell_events(exchange: Exchange, events: list[JsonValue], *, client: Client) -> None:
+    """Have plugins see events. Returns when they are done with them, or have had time enough.
+
+    Raises: ToolError when the process has ended.
+    """
+    with contextlib.suppress(PluginLate):
+        await _ask(exchange, "events", {"events": events}, EVENTS_S, client)
+
+
+async def _ask(
+    exchange: Exchange, method: str, params: JsonObject, limit_s: float, client: Client
+) -> JsonObject:
     call = exchange.begin(method, params, follows=True)
     try:
         async with asyncio.timeout(limit_s):
-            answer = await call.answer
+            answer = await _answered(exchange, call, client)
     except TimeoutError as exc:
-        raise PluginLate(str((call.progress or {}).get("message", "")), limit_s) from exc
+        # What has not begun waits for what was begun last.
+        told = call.progress or exchange.latest_progress or {}
+        raise PluginLate(str(told.get("message", "")), limit_s) from exc
     finally:
         exchange.end(call)
     if _is_deep(answer):
         raise ToolError("The answer of the plugins is nested too deeply.")
     return answer
+
+
+async def _answered(exchange: Exchange, call: Call, client: Client) -> JsonObject:
+    while not call.answer.done():
+        call.stirred.clear()
+        while call.asks:
+            ask = call.asks.popleft()
+            name, given = ask.params.get("name"), ask.params.get("given")
+            try:
+                said = await client(str(name)[:100], given if isinstance(given, dict) else {})
+            except ToolError as exc:
+                exchange.refuse(ask, exc.message)
+            else:
+                exchange.reply(ask, said)
+        if not call.answer.done():
+            await call.stirred.wait()
+    return await call.answer
 
 
 def _is_deep(value: JsonValue) -> bool:

@@ -29,9 +29,7 @@ from sessions.rules.in_force import Setup
 from sessions.runner.log.steps import ToolDescriptions
 from sessions.runner.offers.plugin_host import (
     describe_plugins,
-    kept_plugins,
-    key_of,
-    plugin_program,
+    plugin_process,
     run_plugin_tool,
 )
 from sessions.sandboxes.build import sandbox_for
@@ -86,7 +84,7 @@ def custom_tools(
         tool.name: SchemaTool(
             name=tool.name,
             params=CustomParams,
-            run=partial(_run, tool, found.off),
+            run=partial(_run, tool, session, found.off),
             permission=tool.name,
             description=tool.description,
             parameters=tool.parameters,
@@ -102,7 +100,11 @@ def offered_custom(session: Session, setup: Setup) -> list[Tool[Any]]:  # Any: a
 
 
 async def _run(
-    tool: CustomTool, off: frozenset[str], params: CustomParams, context: ToolContext
+    tool: CustomTool,
+    session: Session,
+    off: frozenset[str],
+    params: CustomParams,
+    context: ToolContext,
 ) -> ToolResult:
     shown: JsonObject = {"tool": tool.name, "input": params.arguments}
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
@@ -121,13 +123,8 @@ async def _run(
         "directory": str(context.directory),
     }
     if tool.of_plugin:
-        program = plugin_program(
-            found, context.sandbox, context.worktree, context.directory, without=off
-        )
-        key = key_of(context.session_id, found.run_digest, program)
-        answer = await run_plugin_tool(
-            key, program, tool.path, tool.export, params.arguments, about
-        )
+        process = plugin_process(session, found, context.sandbox, without=off)
+        answer = await run_plugin_tool(process, tool.path, tool.export, params.arguments, about)
     else:
         answer = await custom.run(
             context.sandbox,
@@ -180,9 +177,8 @@ async def describe_tools(step: ToolDescriptions) -> None:
                 tools.append({**tool, "path": file.path})
     plugins: list[JsonValue] = []
     if brought.of(BroughtKind.PLUGIN):
-        program = plugin_program(brought, sandbox, folder, Path(session.directory))
-        place = kept_plugins(session.pk, brought.run_digest, program)
-        for one in await describe_plugins(place, brought):
+        process = plugin_process(session, brought, sandbox)
+        for one in await describe_plugins(process.kept(), brought):
             plugins.append({"path": one.path, "hooks": [*one.hooks]})
             problems += [{"path": one.path, "reason": reason} for reason in one.reasons]
             for tool, reason in _checked(list(one.tools), "", taken):

@@ -15,7 +15,6 @@ import logging
 from collections import OrderedDict
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from django.db import transaction
 
@@ -25,26 +24,27 @@ from opencode_web.lib.text import clean_text
 from sessions.models import Session, ToolDescription
 from sessions.repository.brought import Brought, BroughtKind
 from sessions.repository.custom_tools import Described, described
-from sessions.repository.plugins import LIMITS_S, Plugin, PluginNote, assumed
-from sessions.runner.offers.mcp_kept import end_server, keep
+from sessions.repository.plugins import EVENT, LIMITS_S, Plugin, PluginNote, assumed
+from sessions.runner.offers.mcp_kept import end_server
+from sessions.runner.offers.plugin_client import PluginClient
 from sessions.runner.offers.plugin_host import (
-    START_S,
-    key_of,
+    PluginProcess,
     plain_words,
-    plugin_program,
+    plugin_process,
     require_loaded,
     short,
 )
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
-from tools.mcp.exchange import Greeted
-from tools.plugins.host import Hooked, PluginLate, PluginProgram, call_hook
+from tools.mcp.exchange import Greeted, Server
+from tools.plugins.host import Hooked, PluginLate, call_hook
 
 logger = logging.getLogger(__name__)
 
 _STARTS_A_TURN = 2
 _MAX_KNOWN = 1_000
 _ENDED = "The process of the plugins ended twice in this turn. It is started again in the next."
+_waking: set[asyncio.Task[None]] = set()
 # How often the process of a session was started in a turn.
 _starts: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
@@ -71,32 +71,29 @@ class HookAnswer:
 class _Start:
     """Starts the process, but not again and again in one turn."""
 
-    program: PluginProgram
-    session_id: str
+    process: PluginProcess
     turn: str
 
     def connect(self) -> AbstractAsyncContextManager[Greeted]:
         """Raises: ToolError, also as the program does."""
-        turn, starts = _starts.pop(self.session_id, ("", 0))
+        session_id = self.process.session.pk
+        turn, starts = _starts.pop(session_id, ("", 0))
         starts = starts + 1 if turn == self.turn else 1
-        _starts[self.session_id] = (self.turn, starts)
+        _starts[session_id] = (self.turn, starts)
         while len(_starts) > _MAX_KNOWN:
             _starts.popitem(last=False)
         if starts > _STARTS_A_TURN:
             raise ToolError(_ENDED)
-        return self.program.connect()
+        return self.process.connect()
 
 
 @dataclass(frozen=True)
 class SessionPlugins:
     """The trusted plugins where a session works. `turn` is the prompt that is worked on."""
 
-    session_id: str
-    project_id: str
     turn: str
     plugins: tuple[Plugin, ...]
-    digest: str
-    program: PluginProgram = field(repr=False)
+    process: PluginProcess = field(repr=False)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
 
     def has(self, hook: str) -> bool:
@@ -157,10 +154,7 @@ class SessionPlugins:
     ) -> Hooked:
         if not wanted:
             return Hooked(output)
-        key = key_of(self.session_id, self.digest, self.program)
-        start = _Start(self.program, self.session_id, self.turn)
-        place = keep(key, start, start_s=START_S)
-        async with place.connect() as greeted:
+        async with self._kept().connect() as greeted:
             require_loaded(greeted, wanted)
             return await call_hook(
                 greeted.exchange,
@@ -168,9 +162,27 @@ class SessionPlugins:
                 given,
                 output,
                 limit_s=LIMITS_S[hook],
+                client=PluginClient(self.process.session, self.turn),
                 without=off,
                 stops=stops,
             )
+
+    def _kept(self) -> Server:
+        return self.process.kept(_Start(self.process, self.turn))
+
+    def wake(self) -> None:
+        """Have plugins that hear of events be there without being asked for anything else."""
+        if self.has(EVENT):
+            task = asyncio.create_task(self._wake())
+            _waking.add(task)
+            task.add_done_callback(_waking.discard)
+
+    async def _wake(self) -> None:
+        try:
+            async with self._kept().connect():
+                pass
+        except ToolError:
+            self._log(EVENT, "", "not_started")
 
     def _without(
         self,
@@ -191,13 +203,15 @@ class SessionPlugins:
 
     def _log(self, hook: str, path: str, did: str) -> None:
         """What a plugin says may be anything that it was shown: that stays in the session."""
-        logger.warning("plugin.%s session=%s plugin=%s hook=%s", did, self.session_id, path, hook)
+        session_id = self.process.session.pk
+        logger.warning("plugin.%s session=%s plugin=%s hook=%s", did, session_id, path, hook)
 
     async def _end(self, late: str) -> None:
         """Nobody knows what it is at, so it begins anew."""
-        await end_server(key_of(self.session_id, self.digest, self.program))
+        await end_server(self.process.key)
         if late in {plugin.path for plugin in self.plugins}:
-            await in_db(_count_late, self.project_id, self.digest, late)
+            session = self.process.session
+            await in_db(_count_late, session.project_id, self.process.digest, late)
 
 
 def session_plugins(session: Session, brought: Brought, turn: str) -> SessionPlugins | None:
@@ -210,16 +224,8 @@ def session_plugins(session: Session, brought: Brought, turn: str) -> SessionPlu
     plugins = found.plugins
     if not any(plugin.hooks for plugin in plugins):
         return None
-    program = plugin_program(
-        brought,
-        sandbox_for(session),
-        Path(session.worktree),
-        Path(session.directory),
-        without=found.off,
-    )
-    return SessionPlugins(
-        session.pk, session.project_id, turn, plugins, brought.run_digest, program
-    )
+    process = plugin_process(session, brought, sandbox_for(session), without=found.off)
+    return SessionPlugins(turn, plugins, process)
 
 
 @transaction.atomic

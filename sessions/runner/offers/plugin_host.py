@@ -7,7 +7,8 @@ turns beside the session's MCP servers, and ends like those.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import contextlib
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,9 +16,11 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.models import Session
 from sessions.repository.brought import PLUGINS, Brought, BroughtKind
-from sessions.repository.plugins import HOOKS, REFUSED, named_in
+from sessions.repository.plugins import EVENT, HOOKS, REFUSED, named_in
 from sessions.repository.trust import brought_by, files_of
 from sessions.runner.offers.mcp_kept import end_server, keep
+from sessions.runner.offers.plugin_client import PluginClient
+from sessions.runner.offers.plugin_events import telling
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
 from tools.mcp.exchange import Greeted, Server
@@ -64,35 +67,53 @@ def identity_of(digest: str, sandbox: Sandbox) -> PluginIdentity:
     return PluginIdentity(digest, sandbox)
 
 
-def plugin_program(
+@dataclass(frozen=True)
+class PluginProcess:
+    """The process of a session's plugins: which it is, and how it is started."""
+
+    session: Session
+    digest: str
+    program: PluginProgram
+
+    @property
+    def key(self) -> Key:
+        """Under which it is kept."""
+        return Key(self.session.pk, NAME, identity_of(self.digest, self.program.sandbox))
+
+    @contextlib.asynccontextmanager
+    async def connect(self) -> AsyncIterator[Greeted]:
+        """Start it. Raises: ToolError."""
+        async with self.program.connect() as greeted, contextlib.AsyncExitStack() as stack:
+            if any(EVENT in one.hooks for one in loaded(greeted)):
+                await stack.enter_async_context(telling(greeted.exchange, self.session))
+            yield greeted
+
+    def kept(self, place: Server | None = None) -> Server:
+        """Returns: the one that lives, which is started by `place` when it is first reached."""
+        return keep(self.key, place or self, start_s=START_S)
+
+
+def plugin_process(
+    session: Session,
     brought: Brought,
     sandbox: Sandbox,
-    worktree: Path,
-    directory: Path,
     *,
     without: Collection[str] = (),
-) -> PluginProgram:
-    """Returns: how the plugins are started, `without` some. They are loaded from what was read, not
+) -> PluginProcess:
+    """Returns: the process of the plugins, `without` some. They are loaded from what was read, not
     from the disk, where an agent may have changed it in between."""
     entries = (file.path for file in brought.of(BroughtKind.PLUGIN))
-    return PluginProgram(
+    worktree = Path(session.worktree)
+    program = PluginProgram(
         sandbox,
         worktree,
-        directory,
+        Path(session.directory),
         {file.path: file.text for file in brought.of(*PLUGINS)},
         tuple(path for path in entries if path not in without),
-        {"id": worktree.name, "worktree": str(worktree)},
+        {"id": session.project_id, "worktree": str(worktree)},
+        PluginClient(session),
     )
-
-
-def key_of(session_id: str, digest: str, program: PluginProgram) -> Key:
-    """Returns: under which it is kept."""
-    return Key(session_id, NAME, identity_of(digest, program.sandbox))
-
-
-def kept_plugins(session_id: str, digest: str, program: PluginProgram) -> Server:
-    """Returns: the process of these plugins, which is started when it is first reached."""
-    return keep(key_of(session_id, digest, program), program, start_s=START_S)
+    return PluginProcess(session, brought.run_digest, program)
 
 
 @dataclass(frozen=True)
@@ -141,20 +162,19 @@ def _described(one: Loaded) -> DescribedPlugin:
 
 
 async def run_plugin_tool(
-    key: Key,
-    program: PluginProgram,
-    path: str,
-    name: str,
-    arguments: JsonObject,
-    about: JsonObject,
+    process: PluginProcess, path: str, name: str, arguments: JsonObject, about: JsonObject
 ) -> JsonObject:
-    """Run a tool of a plugin. Returns: its answer, with `output`. Raises: ToolError."""
+    """Run a tool of a plugin. Returns: its answer, with `output`. Raises: ToolError.
+
+    `about` is the call, as plugins know it.
+    """
+    client = PluginClient(process.session, str(about["messageID"]))
     try:
-        async with keep(key, program, start_s=START_S).connect() as greeted:
+        async with process.kept().connect() as greeted:
             require_loaded(greeted, {path})
-            return await call_tool(greeted.exchange, path, name, arguments, about)
+            return await call_tool(greeted.exchange, path, name, arguments, about, client=client)
     except PluginLate as exc:
-        await end_server(key)
+        await end_server(process.key)
         raise ToolError(plain_words(exc)) from exc
     except ToolError as exc:
         raise ToolError(plain_words(exc)) from exc

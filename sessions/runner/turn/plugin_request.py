@@ -48,6 +48,7 @@ async def with_plugins(turn: ProviderTurn, lease: Lease) -> ProviderTurn:
     plugins = await in_db(session_plugins, turn.session, brought, turn.info.parentID)
     if plugins is None:
         return turn
+    plugins.wake()
     first = (HISTORY, _with_history) if turn.summary is None else (COMPACTING, _with_notes)
     notes: list[PluginNote] = []
     for hook, change in (first, (SYSTEM, _with_system), (PARAMS, _with_params)):

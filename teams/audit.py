@@ -154,6 +154,7 @@ class AuditAction(StrEnum):
     QUESTION_REPLIED = "question.replied"
     REPOSITORY_TRUSTED = "repository.trusted"
     REPOSITORY_TRUST_WITHDRAWN = "repository.trust_withdrawn"
+    PLUGINS_RELOADED = "repository.plugins_reloaded"
     MCP_PROGRAM_ACCEPTED = "mcp.program_accepted"
     SKILL_SAVED = "skill.saved"
     SKILL_DELETED = "skill.deleted"
@@ -236,6 +237,7 @@ _OF_SETTINGS = frozenset(
         AuditAction.MCP_PROGRAM_ACCEPTED,
         AuditAction.REPOSITORY_TRUSTED,
         AuditAction.REPOSITORY_TRUST_WITHDRAWN,
+        AuditAction.PLUGINS_RELOADED,
         AuditAction.SKILL_SAVED,
         AuditAction.SKILL_DELETED,
         AuditAction.RULE_CREATED,
@@ -276,6 +278,7 @@ LASTING = frozenset(
         AuditAction.MCP_SIGNED_IN,
         AuditAction.MCP_PROGRAM_ACCEPTED,
         AuditAction.REPOSITORY_TRUSTED,
+        AuditAction.PLUGINS_RELOADED,
         AuditAction.SKILL_SAVED,
         AuditAction.RULE_CREATED,
         AuditAction.RULE_RESTORED,

@@ -54,12 +54,20 @@ def described(project: Project, brought: Brought) -> Described | None:
         return Described()
     rows = ToolDescription.objects.filter(project=project, digest=brought.run_digest)
     row = rows.first()
-    if row is None:
-        return None
+    return to_described(row) if row is not None else None
+
+
+def to_described(row: ToolDescription) -> Described:
+    """Returns: what a row says."""
     return Described(
         tuple(CustomTool(**tool, digest=row.digest) for tool in row.tools),
         tuple(
-            Plugin(one["path"], tuple(one["hooks"]), row.late.get(one["path"], 0))
+            Plugin(
+                one["path"],
+                tuple(one["hooks"]),
+                row.late.get(one["path"], 0),
+                one.get("failed", ""),
+            )
             for one in row.plugins
         ),
         tuple(Problem(**problem) for problem in row.problems),

@@ -53,11 +53,15 @@ MOST_LATE = 3
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plugin by its `path` in the worktree. `late`: how often it has taken too long."""
+    """A plugin by its `path` in the worktree.
+
+    `late`: how often it has taken too long; `failed`: why it could not be loaded.
+    """
 
     path: str
     hooks: tuple[str, ...]
     late: int = 0
+    failed: str = ""
 
     @property
     def is_off(self) -> bool:

@@ -21,9 +21,10 @@ def brought_by(project: Project, directory: str = "") -> Brought:
     if not brought.files:
         return brought
     row = RepositoryTrust.objects.filter(project=project).first()
-    trusted = replace(brought, is_trusted=row is not None and row.digest == brought.digest)
+    if row is not None and row.digest == brought.digest:
+        brought = replace(brought, is_trusted=True, reloads=row.reloads)
     redactor = project_redactor(project.pk)
-    return trusted.masked(redactor) if redactor else trusted
+    return brought.masked(redactor) if redactor else brought
 
 
 def files_of(session: Session) -> str:

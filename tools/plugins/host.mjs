@@ -199,6 +199,8 @@ async function describe({ path, parts }) {
 }
 
 async function load({ files, entries: wanted, folder, directory, project }, tell) {
+  const { node } = process.versions
+  if (Number.parseInt(node) < 20) throw new Error(`Plugins need Node.js 20 or later, not ${node}.`)
   const address = (path) => pathToFileURL(`${folder}/${path}`).href
   const texts = {}
   const problems = {}

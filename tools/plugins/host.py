@@ -11,7 +11,7 @@ from pathlib import Path
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.custom.run import node
 from tools.errors import ToolError
-from tools.mcp.exchange import Call, Exchange, Greeted, serving
+from tools.mcp.exchange import Call, Exchange, Greeted, ServerGone, serving
 from tools.mcp.stdio import Lines
 from tools.sandbox.base import Command, Sandbox, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox
@@ -26,6 +26,7 @@ _HEAP = "--max-old-space-size=192"
 _PROCESSES = 64
 _MAX_SAID_CHARS = 2_000
 _MOST_LEVELS = 100
+NO_NODE = "Plugins need Node.js 20 or later in the sandbox, and there is none."
 ONLY_SANDBOXED = "Plugins only run in the sandbox, which is not available here."
 
 
@@ -118,6 +119,10 @@ class PluginProgram:
                     yield Greeted(exchange, hello)
         except SandboxError as exc:
             raise ToolError(f"The plugins could not be started: {exc}") from exc
+        except ServerGone as exc:
+            if "exec: node" not in exc.message:
+                raise
+            raise ToolError(NO_NODE) from exc
 
 
 def _walled(sandbox: BubblewrapSandbox) -> BubblewrapSandbox:

@@ -25,6 +25,7 @@ from sessions.models import Session, ToolDescription
 from sessions.output_format import read_format
 from sessions.repository.brought import Brought, BroughtKind, read_brought
 from sessions.repository.custom_tools import CustomTool, Described, described
+from sessions.repository.trust import brought_by
 from sessions.rules.in_force import Setup
 from sessions.runner.log.steps import ToolDescriptions
 from sessions.runner.offers.plugin_host import (
@@ -84,7 +85,7 @@ def custom_tools(
         tool.name: SchemaTool(
             name=tool.name,
             params=CustomParams,
-            run=partial(_run, tool, session, found.off),
+            run=partial(_run, tool, session, brought, found.off),
             permission=tool.name,
             description=tool.description,
             parameters=tool.parameters,
@@ -102,6 +103,7 @@ def offered_custom(session: Session, setup: Setup) -> list[Tool[Any]]:  # Any: a
 async def _run(
     tool: CustomTool,
     session: Session,
+    brought: Brought,
     off: frozenset[str],
     params: CustomParams,
     context: ToolContext,
@@ -109,7 +111,7 @@ async def _run(
     shown: JsonObject = {"tool": tool.name, "input": params.arguments}
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
     found = await asyncio.to_thread(read_brought, context.worktree)
-    if found.run_digest != tool.digest:
+    if not found.run_digest == brought.run_digest == tool.digest:
         raise ToolError(
             f"The tool {tool.name} was not run: the tools and plugins in .opencode of this "
             "session's folder are others than those that were trusted. An admin of the team has to "
@@ -123,7 +125,7 @@ async def _run(
         "directory": str(context.directory),
     }
     if tool.of_plugin:
-        process = plugin_process(session, found, context.sandbox, without=off)
+        process = plugin_process(session, brought, context.sandbox, without=off)
         answer = await run_plugin_tool(process, tool.path, tool.export, params.arguments, about)
     else:
         answer = await custom.run(
@@ -159,7 +161,9 @@ async def describe_tools(step: ToolDescriptions) -> None:
     """Ask every file of tools what it has, and keep that for all turns with the same files."""
     session = step.session
     folder = Path(session.worktree)
-    brought = await asyncio.to_thread(read_brought, folder)
+    brought = await in_db(brought_by, session.project, str(folder))
+    if not brought.is_trusted:
+        return  # they have changed since somebody looked
     sandbox = await in_db(sandbox_for, session)
     tools: list[JsonValue] = []
     problems: list[JsonValue] = []
@@ -179,7 +183,7 @@ async def describe_tools(step: ToolDescriptions) -> None:
     if brought.of(BroughtKind.PLUGIN):
         process = plugin_process(session, brought, sandbox)
         for one in await describe_plugins(process.kept(), brought):
-            plugins.append({"path": one.path, "hooks": [*one.hooks]})
+            plugins.append(one.to_json())
             problems += [{"path": one.path, "reason": reason} for reason in one.reasons]
             for tool, reason in _checked(list(one.tools), "", taken):
                 if reason:

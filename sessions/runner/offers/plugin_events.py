@@ -77,6 +77,8 @@ async def _tell(exchange: Exchange, session: Session) -> None:
         finally:
             collecting.cancel()
             await asyncio.wait({collecting})
+            if not collecting.cancelled():
+                collecting.result()
 
 
 async def _collect(

@@ -117,7 +117,7 @@ class SessionPlugins:
         if stops and off:
             raise PluginForbids(
                 f"{off[0]} decides about this, and was switched off because it took too long three "
-                "times. An admin of the team can switch it on by trusting the files again."
+                "times. An admin of the team can reload the plugins on the page Agent files."
             )
         async with self._asking:
             try:
@@ -211,7 +211,8 @@ class SessionPlugins:
         await end_server(self.process.key)
         if late in {plugin.path for plugin in self.plugins}:
             session = self.process.session
-            await in_db(_count_late, session.project_id, self.process.digest, late)
+            digest = self.process.brought.run_digest
+            await in_db(_count_late, session.project_id, digest, late)
 
 
 def session_plugins(session: Session, brought: Brought, turn: str) -> SessionPlugins | None:

@@ -46,25 +46,24 @@ _MAX_REASON_CHARS = 500
 
 @dataclass(frozen=True)
 class PluginIdentity:
-    """Which files it was started from, and in which sandbox."""
+    """Which files it was started from, in which sandbox, and since which reload."""
 
     digest: str
     sandbox: Sandbox
+    reloads: int
 
     def holds(self, session: Session) -> bool:
         """Whether it may still be there. Asks the database."""
         brought = brought_by(session.project, files_of(session))
-        return brought.runs_plugins and self == identity_of(
-            brought.run_digest, sandbox_for(session)
-        )
+        return brought.runs_plugins and self == identity_of(brought, sandbox_for(session))
 
 
-def identity_of(digest: str, sandbox: Sandbox) -> PluginIdentity:
+def identity_of(brought: Brought, sandbox: Sandbox) -> PluginIdentity:
     """Returns: what differs for processes that may not be taken for one another."""
     if isinstance(sandbox, BubblewrapSandbox):
         # It is started without those that it is not given.
         sandbox = replace(sandbox, redactor=NO_SECRETS)
-    return PluginIdentity(digest, sandbox)
+    return PluginIdentity(brought.run_digest, sandbox, brought.reloads)
 
 
 @dataclass(frozen=True)
@@ -72,13 +71,13 @@ class PluginProcess:
     """The process of a session's plugins: which it is, and how it is started."""
 
     session: Session
-    digest: str
+    brought: Brought
     program: PluginProgram
 
     @property
     def key(self) -> Key:
         """Under which it is kept."""
-        return Key(self.session.pk, NAME, identity_of(self.digest, self.program.sandbox))
+        return Key(self.session.pk, NAME, identity_of(self.brought, self.program.sandbox))
 
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator[Greeted]:
@@ -113,12 +112,13 @@ def plugin_process(
         {"id": session.project_id, "worktree": str(worktree)},
         PluginClient(session),
     )
-    return PluginProcess(session, brought.run_digest, program)
+    return PluginProcess(session, brought, program)
 
 
 @dataclass(frozen=True)
 class DescribedPlugin:
-    """A plugin with the hooks that are called; `reasons` say what is not used of it.
+    """A plugin with the hooks that are called; `reasons` say what is not used of it, `failed` why
+    it could not be loaded.
 
     Its `tools`: {export, description, parameters}.
     """
@@ -127,6 +127,11 @@ class DescribedPlugin:
     hooks: tuple[str, ...]
     tools: tuple[JsonObject, ...] = ()
     reasons: tuple[str, ...] = ()
+    failed: str = ""
+
+    def to_json(self) -> JsonObject:
+        """Returns: as it is kept, without its tools."""
+        return {"path": self.path, "hooks": [*self.hooks], "failed": self.failed}
 
 
 async def describe_plugins(place: Server, brought: Brought) -> list[DescribedPlugin]:
@@ -144,14 +149,14 @@ async def describe_plugins(place: Server, brought: Brought) -> list[DescribedPlu
         reason = plain_words(exc)
     return [
         found.get(file.path)
-        or DescribedPlugin(file.path, tuple(named_in(file.text)), reasons=(reason,))
+        or DescribedPlugin(file.path, tuple(named_in(file.text)), failed=reason)
         for file in brought.of(BroughtKind.PLUGIN)
     ]
 
 
 def _described(one: Loaded) -> DescribedPlugin:
     if one.problem:
-        return DescribedPlugin(one.path, (), reasons=(short(one.problem),))
+        return DescribedPlugin(one.path, (), failed=short(one.problem))
     unused = [f"{name}: {REFUSED[name]}" for name in one.hooks if name in REFUSED]
     return DescribedPlugin(
         one.path,

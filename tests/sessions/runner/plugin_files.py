@@ -8,7 +8,7 @@ from typing import Any
 
 from opencode_web.lib.db import in_db
 from sessions.access import access_project
-from sessions.actions.trust import withdraw_trust
+from sessions.actions.trust import reload_plugins
 from sessions.models import Project, Session
 from sessions.repository.globs import forget_found
 from teams.auth import authenticate_user
@@ -44,9 +44,9 @@ def on(name: str, code: str) -> str:
     return hooks(**{name: code})
 
 
-def withdraw(project: Project, user: User) -> None:
-    """Take the trust back."""
-    withdraw_trust(access_project(authenticate_user(user), project.pk))
+def reload(project: Project, user: User) -> None:
+    """Have the plugins loaded anew."""
+    reload_plugins(access_project(authenticate_user(user), project.pk))
 
 
 def called(tool: str, **arguments: Any) -> str:

@@ -72,7 +72,7 @@ said.config = (await client.config.get()).data
 said.file = (await client.file.read({ query: { path: "a.txt" } })).data.content
 said.files = (await client.file.list({ query: { path: "." } })).data.map((one) => one.name)
 said.found = (await client.find.files({ query: { query: "a.txt" } })).data
-said.lines = (await client.find.text({ query: { pattern: "hello" } })).data.length
+said.lines = (await client.find.text({ query: { pattern: "^hello$" } })).data.length
 said.log = (await client.app.log({ body: { service: "a", level: "info", message: "b" } })).data
 said.toast = (await client.tui.showToast({ body: { message: "b", variant: "info" } })).data
 """
@@ -87,14 +87,11 @@ async def test_it_reads_what_the_person_sees_of_the_project(
     write_plugin: Write,
     requests: Requests,
 ) -> None:
-    await in_db(Membership.objects.filter(team=team, user=alice).update, role=Role.MEMBER)
     project.config = {"provider": {"demo": {"options": {"apiKey": "s3cret"}}}}
     await in_db(project.save)
     Path(project.directory, "a.txt").write_text("hello\n")
     write_plugin(asking(READS))
-    owner = await in_db(User.objects.get, pk=alice.pk)
-    await in_db(Membership.objects.filter(team=team, user=alice).update, role=Role.OWNER)
-    await in_db(trust, project, owner)
+    await in_db(trust, project, alice)
     await in_db(Membership.objects.filter(team=team, user=alice).update, role=Role.MEMBER)
     session = await turn(alice, session, script([{"text": "done"}]))
     assert session.state == State.IDLE

@@ -18,6 +18,7 @@ from sessions.models import (
     State,
     ToolDescription,
 )
+from sessions.present.pages.plugins import known_plugins
 from sessions.present.pages.repository import build_repository_page
 from sessions.repository.plugins import LIMITS_S
 from teams.models import User
@@ -31,9 +32,9 @@ from tests.sessions.runner.plugin_files import (
     Write,
     called,
     on,
+    reload,
     states,
     turn,
-    withdraw,
 )
 
 pytestmark = [
@@ -147,9 +148,9 @@ async def test_nothing_is_loaded_without_trust(
     assert (state["output"], state["by"]) == ("1", None)
     assert not await in_db(ToolDescription.objects.exists)
     page = await in_db(build_repository_page, project)
-    assert [(file.path, file.would) for file in page.files] == [
-        (PATH, ["run in the sandbox during turns and be called for tool.execute.before"])
-    ]
+    assert [file.would for file in page.files] == [["run in the sandbox during turns"]]
+    [plugin] = page.plugins
+    assert (plugin.path, plugin.state, plugin.hooks) == (PATH, "Not trusted", [GUARD])
 
 
 async def test_a_guard_forbids_a_call_and_the_turn_goes_on(
@@ -226,11 +227,13 @@ async def test_a_guard_that_is_late_forbids_and_is_off_after_three_times(
     assert "took longer than 0.3 s" in errors[0]
     assert "was switched off because it took too long" in errors[3]
     assert not Path(project.directory, "made").exists()
-    page = await in_db(build_repository_page, project)
-    assert "switched off because it took too long" in page.files[0].would[-1]
+    [plugin] = (await in_db(build_repository_page, project)).plugins
+    assert (plugin.state, plugin.chip) == ("Switched off", "chip-fail")
+    assert "It took too long three times" in plugin.why
+    [shown] = await in_db(known_plugins)
+    assert (shown.project, shown.plugin) == (project.name, plugin)
     # An admin has the last word: it is asked again.
-    await in_db(withdraw, project, alice)
-    await in_db(trust, project, alice)
+    await in_db(reload, project, alice)
     session = await turn(alice, session, called("bash", command="touch made"))
     assert (await in_db(ToolDescription.objects.get)).late == {PATH: 1}
 
@@ -325,8 +328,9 @@ async def test_tools_of_plugins_are_asked_for_and_never_take_a_built_in_name(
     offered = {tool.name: tool.description for tool in requests[0].tools}
     assert offered["say"] == "Says."
     assert offered["bash"] != "Mine now."
-    page = await in_db(build_repository_page, project)
-    assert "There is a built-in tool bash" in page.problems[0].reason
+    [plugin] = (await in_db(build_repository_page, project)).plugins
+    assert (plugin.state, plugin.tools) == ("Loaded", ["say"])
+    assert "There is a built-in tool bash" in plugin.unused[0]
 
 
 async def test_a_secret_in_arguments_is_neither_shown_nor_lost(

@@ -71,7 +71,7 @@ export async function load(url, context, next) {
 
 function withoutTypes(text) {
   const strip = modules.stripTypeScriptTypes
-  if (strip) return strip(text)
+  if (strip) return strip(text, { mode: "transform" })
   const made = spawnSync("esbuild", ["--loader=ts", "--format=esm"], { input: text })
   if (made.error)
     throw new Error("TypeScript needs Node.js 22.13 or later, or esbuild; write JavaScript.")

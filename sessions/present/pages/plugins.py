@@ -12,6 +12,7 @@ from sessions.repository.custom_tools import Described, to_described
 from sessions.repository.plugins import Plugin, named_in
 
 _MOST_SHOWN = 100
+_MOST_REASONS = 20
 
 
 @dataclass(frozen=True)
@@ -79,4 +80,4 @@ def _row(plugin: Plugin, found: Described) -> PluginRow:
 
 
 def _unused(path: str, found: Described) -> list[str]:
-    return [problem.reason for problem in found.problems if problem.path == path]
+    return [one.reason for one in found.problems if one.path == path][:_MOST_REASONS]

@@ -198,8 +198,11 @@ def _config(access: SessionAccess, args: JsonObject) -> object:
 
 
 def _branch(access: SessionAccess, args: JsonObject) -> object:
-    checkout = access.project.checkouts.filter(folder=access.session.folder).first()
-    return {"branch": checkout.branch if checkout is not None else branch_of(access.project)}
+    folder = access.session.folder
+    if not folder:
+        return {"branch": branch_of(access.project)}
+    rows = access.project.checkouts.filter(folder=folder)
+    return {"branch": rows.values_list("branch", flat=True).first() or ""}
 
 
 _READS: dict[str, Read] = {

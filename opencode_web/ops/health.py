@@ -20,7 +20,7 @@ from opencode_web.diagnosis import Finding, diagnose
 from opencode_web.lib.redis_library import redis_errors, redis_library
 from providers.condition import resting_accounts
 from providers.tally import Hour, add_up
-from sessions.present.pages.plugins import OpsPlugin, known_plugins
+from sessions.present.plugins import OpsPlugin, known_plugins
 from sessions.processes import told_tallies
 
 # Below this share of free space a disk is nearly full.

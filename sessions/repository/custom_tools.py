@@ -8,12 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject
 from sessions.models import Project, ToolDescription
 from sessions.repository.brought import Brought, BroughtKind
 from sessions.repository.plugins import Plugin
 from sessions.repository.problems import Problem
 from tools.permissions.rules import Action, Rule, Ruleset
+
+# Asked for several times in a turn.
+_DESCRIPTION = CompiledQuery(
+    lambda project_id, digest: ToolDescription.objects.filter(project=project_id, digest=digest),
+    str,
+    str,
+)
 
 
 @dataclass(frozen=True)
@@ -52,8 +60,7 @@ def described(project: Project, brought: Brought) -> Described | None:
     """Returns: what the trusted tools of a project are; None when they have not been asked yet."""
     if not brought.is_trusted or not brought.of(BroughtKind.TOOL, BroughtKind.PLUGIN):
         return Described()
-    rows = ToolDescription.objects.filter(project=project, digest=brought.run_digest)
-    row = rows.first()
+    row = _DESCRIPTION.first(project.pk, brought.run_digest)
     return to_described(row) if row is not None else None
 
 

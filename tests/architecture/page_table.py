@@ -237,9 +237,8 @@ PAGES = [
     Row("post", _P + "secrets/<int:secret>/remove", GOVERN),
     Row("get", _P + "repository", READ),
     # There is nothing to trust in it.
-    Row("post", _P + "repository/trust", (409, 409, 403, 403, 404, 302)),
+    *(Row("post", _P + act, (409, 409, 403, 403, 404, 302)) for act in (_TRUST[0], _TRUST[2])),
     Row("post", _P + "repository/withdraw", GOVERN),
-    Row("post", _P + "repository/reload", (409, 409, 403, 403, 404, 302)),
     Row("get", _P + "settings", READ),
     Row("post", _P + "settings", EMPTY_GOVERN, {"config": "{}"}),
     Row("post", _P + "delete", GOVERN),

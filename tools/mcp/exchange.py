@@ -140,8 +140,6 @@ class Exchange:
     parked: dict[str, object] = field(default_factory=dict)
     # Called when it says that it has other tools, prompts or resources; with whether a tool runs.
     on_change: Callable[[bool], None] = lambda in_call: None
-    # The one method by which it may ask something for the call that it names, in place of persons.
-    own_method: str = ""
     # How far any call is whose caller follows it, as the server said last.
     latest_progress: JsonObject | None = None
     _calls: dict[int, Call] = field(default_factory=dict)
@@ -206,9 +204,14 @@ class Exchange:
         """Tell the server what a person has answered."""
         self._send({"id": ask.id, "result": result})
 
-    def refuse(self, ask: Ask, message: str, *, code: int = _METHOD_NOT_FOUND) -> None:
+    def refuse(self, ask: Ask, message: str) -> None:
         """Tell the server that it gets no answer, and why."""
-        self._send({"id": ask.id, "error": {"code": code, "message": message}})
+        self._send({"id": ask.id, "error": {"code": _METHOD_NOT_FOUND, "message": message}})
+
+    def open_call(self, number: JsonValue) -> Call | None:
+        """Returns: the request with this id, as long as its answer is awaited."""
+        call = self._calls.get(number) if isinstance(number, int) else None
+        return None if call is None or call.answer.done() else call
 
     def fail(self, number: int, error: ToolError) -> None:
         """Have one request fail: the wire could not bring it, or its answer."""
@@ -294,6 +297,7 @@ class Exchange:
         return False
 
     def _asked(self, ask: Ask, method: str) -> None:
+        """The server wants an answer."""
         if method == "ping":
             self.reply(ask, {})
         elif method == "roots/list" and self.roots:
@@ -301,23 +305,10 @@ class Exchange:
                 {"uri": root.as_uri(), "name": root.name} for root in self.roots
             ]
             self.reply(ask, {"roots": roots})
-        elif self.own_method:
-            self._asked_for_call(ask, method)
         elif method == "elicitation/create":
             self._asked_person(ask)
         else:
             self.refuse(ask, "This is not offered here.")
-
-    def _asked_for_call(self, ask: Ask, method: str) -> None:
-        token = ask.params.get("progressToken")
-        call = self._calls.get(token) if isinstance(token, int) else None
-        if method != self.own_method or call is None or call.answer.done():
-            self.refuse(ask, "This is only answered while the call that asks is at work.")
-        elif len(call.asks) >= _MOST_ASKS:
-            self.refuse(ask, f"More than {_MOST_ASKS} questions at once.")
-        else:
-            call.asks.append(ask)
-            call.stirred.set()
 
     def _asked_person(self, ask: Ask) -> None:
         """Nobody is asked but for a call, and the protocol does not say for which of several."""
@@ -344,8 +335,8 @@ class Exchange:
             self.on_change(is_called or time.monotonic() - self._called_at < _SOON_S)
 
     def _settle(self, number: JsonValue, message: JsonObject) -> bool:
-        call = self._calls.get(number) if isinstance(number, int) else None
-        if call is None or call.answer.done():
+        call = self.open_call(number)
+        if call is None:
             return False
         error, result = message.get("error"), message.get("result")
         if isinstance(error, dict):

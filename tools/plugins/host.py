@@ -11,7 +11,7 @@ from pathlib import Path
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.custom.run import node
 from tools.errors import ToolError
-from tools.mcp.exchange import Call, Exchange, Greeted, ServerGone, serving
+from tools.mcp.exchange import Ask, Call, Exchange, Greeted, ServerGone, serving
 from tools.mcp.stdio import Lines
 from tools.sandbox.base import Command, Sandbox, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox
@@ -26,6 +26,7 @@ _HEAP = "--max-old-space-size=192"
 _PROCESSES = 64
 _MAX_SAID_CHARS = 2_000
 _MOST_LEVELS = 100
+_MOST_ASKS = 8
 NO_NODE = "Plugins need Node.js 20 or later in the sandbox, and there is none."
 ONLY_SANDBOXED = "Plugins only run in the sandbox, which is not available here."
 
@@ -78,6 +79,18 @@ class _MarkedLines(Lines):
         return line[len(self._marker) :] if line.startswith(self._marker) else b""
 
 
+class _PluginExchange(Exchange):
+    """Nobody is asked by plugins but the `client` of the call that they name."""
+
+    def _asked(self, ask: Ask, method: str) -> None:
+        call = self.open_call(ask.params.get("progressToken"))
+        if method != "client" or call is None or len(call.asks) >= _MOST_ASKS:
+            self.refuse(ask, f"Only calls at work are answered, {_MOST_ASKS} questions at once.")
+            return
+        call.asks.append(ask)
+        call.stirred.set()
+
+
 @dataclass(frozen=True)
 class PluginProgram:
     """The process of a worktree's plugins: `files` are its texts by path, `entries` are plugins."""
@@ -105,7 +118,7 @@ class PluginProgram:
         command = Command(argv=node(_host(), _HEAP), cwd=self.directory, timeout_s=None)
         try:
             async with open_service(_walled(self.sandbox), command) as service:
-                exchange = Exchange(_MarkedLines(service, marker), own_method="client")
+                exchange = _PluginExchange(_MarkedLines(service, marker))
                 async with serving(exchange):
                     given: JsonObject = {
                         "marker": marker,

@@ -15,7 +15,7 @@ from sessions.commands.catalog import command_problems
 from sessions.config.effective import config_data, project_config
 from sessions.config.model import Config
 from sessions.models import Project, RepositoryTrust
-from sessions.present.pages.plugins import PluginRow, plugin_rows
+from sessions.present.plugins import PluginRow, plugin_rows
 from sessions.repository.brought import BroughtFile, BroughtKind
 from sessions.repository.custom_tools import Described, described
 from sessions.repository.globs import forget_found

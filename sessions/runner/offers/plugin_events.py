@@ -34,8 +34,8 @@ from tools.plugins.host import tell_events
 # Of those that wait, the oldest are dropped.
 MAX_WAITING = 200
 MAX_BYTES = 256 * 1024
-_AT_ONCE = 20
-_PAUSE_S = 0.2
+_AT_ONCE = 50
+_PAUSE_S = 0.5
 # No growing texts, and nothing of terminals.
 _TOLD = frozenset(
     {
@@ -69,11 +69,12 @@ async def _tell(exchange: Exchange, session: Session) -> None:
         try:
             while not exchange.is_over:
                 await arrived.wait()
+                # What gathers is told together: a short turn is one look at what may be seen.
+                await asyncio.sleep(_PAUSE_S)
                 arrived.clear()
                 while waiting and not exchange.is_over:
                     count = min(len(waiting), _AT_ONCE)
                     await _tell_some(exchange, session, [waiting.popleft() for _ in range(count)])
-                    await asyncio.sleep(_PAUSE_S)
         finally:
             collecting.cancel()
             await asyncio.wait({collecting})

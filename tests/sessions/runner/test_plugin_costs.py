@@ -15,6 +15,11 @@ from tests.sessions.runner.drains import allow_bash
 from tests.sessions.runner.statements import recorded_statements
 
 
+async def _fewest(alice: User, session: Session) -> int:
+    """Some statements are made by the clock."""
+    return min([await _statements(alice, session) for _ in range(4)])
+
+
 async def _statements(alice: User, session: Session) -> int:
     text = script([{"tool": "bash", "input": {"command": "true"}}], [{"text": "x"}])
     await in_db(prompt, alice, session, text)
@@ -32,7 +37,7 @@ async def test_a_turn_without_plugins_asks_the_database_nothing_about_them(
     monkeypatch.setattr("teams.announcements.KEPT_S", 600)
     await in_db(allow_bash, session)
     await _statements(alice, session)  # the first one also makes the context epoch
-    with_feature = await _statements(alice, session)
+    with_feature = await _fewest(alice, session)
 
     async def unchanged(turn: Any, lease: Any) -> Any:
         return turn
@@ -40,4 +45,4 @@ async def test_a_turn_without_plugins_asks_the_database_nothing_about_them(
     monkeypatch.setattr(provider_turn, "with_plugins", unchanged)
     monkeypatch.setattr(start, "message_hook_wanted", lambda session, config: None)
     monkeypatch.setattr(tool_calls, "session_plugins", lambda session, brought, turn: None)
-    assert await _statements(alice, session) == with_feature
+    assert await _fewest(alice, session) == with_feature

@@ -14,8 +14,8 @@ from sessions.access import access_project
 from sessions.actions.trust import reload_plugins, withdraw_trust
 from sessions.approvals.hold import NoLongerFits
 from sessions.models import Project, Session
-from sessions.present.pages.plugins import PluginRow, known_plugins
 from sessions.present.pages.repository import build_repository_page
+from sessions.present.plugins import PluginRow, known_plugins
 from sessions.repository.globs import forget_found
 from sessions.repository.plugins import SYSTEM
 from sessions.runner.offers import custom_tools

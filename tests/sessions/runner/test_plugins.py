@@ -18,8 +18,8 @@ from sessions.models import (
     State,
     ToolDescription,
 )
-from sessions.present.pages.plugins import known_plugins
 from sessions.present.pages.repository import build_repository_page
+from sessions.present.plugins import known_plugins
 from sessions.repository.plugins import LIMITS_S
 from teams.models import User
 from tests.lib.known_key_samples import SAMPLES

@@ -14,10 +14,12 @@ const [write, wait] = [writeSync, Atomics.wait]
 const encoder = new TextEncoder()
 const cell = new Int32Array(new SharedArrayBuffer(4))
 const MAX_BYTES = 8 * 1024 * 1024
+const MOST_ASKED = 4
 const LOADED = []
 const running = new Map()
-// What plugins have asked the server, by id; and the call at work in which code runs.
+// What plugins have asked the server, by id, and what is asked next; the call that code runs in.
 const asked = new Map()
+const waiting = []
 const current = new AsyncLocalStorage()
 let questions = 0
 let marker = ""
@@ -149,11 +151,24 @@ function ask(name, given) {
   const call = current.getStore()
   if (!running.has(call))
     throw new Error(`client.${name} is only answered while a hook or a tool is at work.`)
-  const id = `client-${++questions}`
   return new Promise((resolve, reject) => {
-    asked.set(id, { call, resolve, reject })
-    send({ id, method: "client", params: { progressToken: call, name, given } })
+    waiting.push({ call, name, given, resolve, reject })
+    askNext()
   })
+}
+
+function askNext() {
+  while (waiting.length && asked.size < MOST_ASKED) {
+    const question = waiting.shift()
+    const { call, name, given, reject } = question
+    if (!running.has(call)) {
+      reject(new Error("The call is over."))
+      continue
+    }
+    const id = `client-${++questions}`
+    asked.set(id, question)
+    send({ id, method: "client", params: { progressToken: call, name, given } })
+  }
 }
 
 function answered({ id, result, error }) {
@@ -161,6 +176,7 @@ function answered({ id, result, error }) {
   asked.delete(id)
   if (error) question?.reject(new Error(error.message))
   else question?.resolve(result)
+  askNext()
 }
 
 function over(call) {

@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from django.db.models import Q, QuerySet
+
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError, Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue, object_of
@@ -137,8 +139,19 @@ def _limit(args: JsonObject) -> int:
     return max(1, min(value, MAX_LISTED)) if isinstance(value, int) else MAX_LISTED
 
 
+def told_sessions(access: SessionAccess) -> QuerySet[Session]:
+    """Returns: the sessions of the project of which plugins may hear.
+
+    Of private ones only those of their own tree: what a plugin learns it can say in this session,
+    which others read.
+    """
+    own = Q(pk=access.session.top_id) | Q(root=access.session.top_id)
+    is_open = Q(root=None, is_private=False) | Q(root__is_private=False)
+    return sessions_in(access.team).filter(own | is_open, project=access.project)
+
+
 def _sessions(access: SessionAccess, args: JsonObject) -> object:
-    rows = sessions_in(access.team).filter(project=access.project).only(*SESSION_COLUMNS)
+    rows = told_sessions(access).only(*SESSION_COLUMNS)
     found = list(rows.order_by("-updated_at", "pk")[: _limit(args)])
     for row in found:
         row.project = access.project
@@ -152,7 +165,7 @@ def _children(access: SessionAccess, args: JsonObject) -> object:
 
 
 def _statuses(access: SessionAccess, args: JsonObject) -> object:
-    rows = sessions_in(access.team).filter(project=access.project).exclude(state=State.IDLE)
+    rows = told_sessions(access).exclude(state=State.IDLE)
     return {row.pk: status_to_wire(row) for row in rows[:MAX_LISTED]}
 
 

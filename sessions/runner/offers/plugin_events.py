@@ -1,7 +1,7 @@
 """Telling plugins what happens in the sessions of their project, as the API tells its clients.
 
-They hear of what the person may see who has prompted last in their session. Nobody waits for them:
-what they do not keep up with is dropped.
+They hear of what the person may see who has prompted last in their session, but of private sessions
+only where they are in one. Nobody waits for them: what they do not keep up with is dropped.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from sessions.access import SessionAccess
 from sessions.events.bodies import EventsBody
 from sessions.events.live import team_group
 from sessions.models import Session
-from sessions.runner.offers.plugin_client import PluginClient
-from sessions.visibility import sessions_in
+from sessions.runner.offers.plugin_client import PluginClient, told_sessions
 from sessions.wire import session_to_wire
 from sessions.wire_events import plain, to_wire_events
 from tools.errors import ToolError
@@ -105,7 +104,7 @@ async def _tell_some(exchange: Exchange, session: Session, bodies: Sequence[Even
 
 
 def _seen(access: SessionAccess, bodies: Sequence[EventsBody]) -> list[JsonValue]:
-    rows = sessions_in(access.team).filter(project=access.project)
+    rows = told_sessions(access)
     sessions = rows.select_related("project").in_bulk({body["session"] for body in bodies})
     infos = {pk: as_json(session_to_wire(row)) for pk, row in sessions.items()}
     events: list[JsonValue] = []

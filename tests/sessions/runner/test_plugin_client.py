@@ -73,6 +73,7 @@ said.file = (await client.file.read({ query: { path: "a.txt" } })).data.content
 said.files = (await client.file.list({ query: { path: "." } })).data.map((one) => one.name)
 said.found = (await client.find.files({ query: { query: "a.txt" } })).data
 said.lines = (await client.find.text({ query: { pattern: "^hello$" } })).data.length
+said.many = (await Promise.all(Array.from({ length: 20 }, () => client.path.get()))).length
 said.log = (await client.app.log({ body: { service: "a", level: "info", message: "b" } })).data
 said.toast = (await client.tui.showToast({ body: { message: "b", variant: "info" } })).data
 """
@@ -93,9 +94,11 @@ async def test_it_reads_what_the_person_sees_of_the_project(
     write_plugin(asking(READS))
     await in_db(trust, project, alice)
     await in_db(Membership.objects.filter(team=team, user=alice).update, role=Role.MEMBER)
+    own = await in_db(make_session, alice, project, private=True)
     session = await turn(alice, session, script([{"text": "done"}]))
     assert session.state == State.IDLE
     found = said(requests[0])
+    assert own.pk not in json.dumps(found)
     assert found["session"] == found["flat"] == session.pk
     assert found["list"] == [session.pk]
     assert private.pk not in json.dumps(found)
@@ -109,7 +112,7 @@ async def test_it_reads_what_the_person_sees_of_the_project(
     assert "a.txt" in found["files"]
     assert found["found"] == ["a.txt"]
     assert found["lines"] == 1
-    assert (found["log"], found["toast"]) == (True, True)
+    assert (found["log"], found["toast"], found["many"]) == (True, True, 20)
 
 
 REFUSED = [
@@ -233,8 +236,10 @@ async def test_it_hears_of_what_the_person_sees(
     await in_db(trust, project, alice)
     await in_db(Membership.objects.filter(team=team, user=alice).update, role=Role.MEMBER)
     beside = await in_db(make_session, bob, project)
+    own = await in_db(make_session, alice, project, private=True)
     await turn(alice, session, script([{"text": "done"}]))
     await turn(bob, private, script([{"text": "done"}]))
+    await turn(alice, own, script([{"text": "done"}]))
     await turn(bob, beside, script([{"text": "done"}]))
     await asyncio.sleep(1.5)
     requests.clear()
@@ -243,7 +248,7 @@ async def test_it_hears_of_what_the_person_sees(
     assert ("session.idle", session.pk) in heard
     assert ("message.part.updated", session.pk) in heard
     assert ("session.idle", beside.pk) in heard
-    assert private.pk not in {of for _, of in heard}
+    assert not {private.pk, own.pk} & {of for _, of in heard}
     assert not any("delta" in kind for kind, _ in heard)
 
 

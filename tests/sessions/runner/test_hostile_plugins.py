@@ -93,7 +93,7 @@ async def test_it_reads_no_secret_no_other_project_and_reaches_no_network(
     monkeypatch.setenv("SECRET_OF_THE_SERVER", "s3cret")
     other = await in_db(make_project, team, tmp_path / "other", name="other")
     Path(other.directory, "key").write_text("s3cret")
-    paths = [other.directory, str(server.DATA_DIR), str(Path.home())]
+    paths = [other.directory, str(server.DATA_DIR), "/home"]
     port, heard = listener
     code = PROBE.replace("PATHS", json.dumps(paths)).replace("PORT", str(port))
     write_plugin(on(SYSTEM, code))

@@ -103,6 +103,7 @@ _project: list[URLPattern] = [
     path("repository", repository.repository, name="repository"),
     path("repository/trust", repository.trust, name="trust"),
     path("repository/withdraw", repository.trust_withdraw, name="trust_withdraw"),
+    path("repository/reload", repository.plugins_reload, name="plugins_reload"),
     path("import", transfer.import_document, name="import"),
     path("clone", projects.clone, name="clone"),
     path("clone/again", projects.clone_retry, name="clone_again"),

@@ -156,6 +156,7 @@ class AuditAction(StrEnum):
     QUESTION_REPLIED = "question.replied"
     REPOSITORY_TRUSTED = "repository.trusted"
     REPOSITORY_TRUST_WITHDRAWN = "repository.trust_withdrawn"
+    PLUGINS_RELOADED = "repository.plugins_reloaded"
     MCP_PROGRAM_ACCEPTED = "mcp.program_accepted"
     SKILL_SAVED = "skill.saved"
     SKILL_DELETED = "skill.deleted"
@@ -238,8 +239,8 @@ _OF_SETTINGS = frozenset(
         AuditAction.MCP_PROGRAM_ACCEPTED,
         AuditAction.REPOSITORY_TRUSTED,
         AuditAction.REPOSITORY_TRUST_WITHDRAWN,
-        AuditAction.SKILL_SAVED,
-        AuditAction.SKILL_DELETED,
+        AuditAction.PLUGINS_RELOADED,
+        *(AuditAction.SKILL_SAVED, AuditAction.SKILL_DELETED),
         AuditAction.RULE_CREATED,
         AuditAction.RULE_REVOKED,
         AuditAction.RULE_RESTORED,
@@ -278,9 +279,8 @@ LASTING = frozenset(
         AuditAction.MCP_SIGNED_IN,
         AuditAction.MCP_PROGRAM_ACCEPTED,
         AuditAction.REPOSITORY_TRUSTED,
-        AuditAction.SKILL_SAVED,
-        AuditAction.RULE_CREATED,
-        AuditAction.RULE_RESTORED,
+        AuditAction.PLUGINS_RELOADED,
+        *(AuditAction.SKILL_SAVED, AuditAction.RULE_CREATED, AuditAction.RULE_RESTORED),
         AuditAction.SCHEDULE_CREATED,
         AuditAction.SCHEDULE_UPDATED,
         AuditAction.SCHEDULE_RESUMED,

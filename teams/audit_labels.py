@@ -124,6 +124,7 @@ LABELS: dict[str, Promise] = {
     Did.QUESTION_REPLIED: gettext_lazy("Question answered"),
     Did.REPOSITORY_TRUSTED: gettext_lazy("Agent files trusted"),
     Did.REPOSITORY_TRUST_WITHDRAWN: gettext_lazy("Trust in agent files withdrawn"),
+    Did.PLUGINS_RELOADED: gettext_lazy("Plugins reloaded"),
     Did.SKILL_SAVED: gettext_lazy("Skill saved"),
     Did.SKILL_DELETED: gettext_lazy("Skill deleted"),
     Did.TERMINAL_OPENED: gettext_lazy("Terminal opened"),

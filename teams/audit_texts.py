@@ -138,6 +138,7 @@ SENTENCES: dict[str, Promise] = {
     Did.REPOSITORY_TRUSTED: gettext_lazy("{who} trusted the agent files of the project {it}."),
     Did.REPOSITORY_TRUST_WITHDRAWN: gettext_lazy(
         "{who} withdrew the trust in the agent files of the project {it}."),
+    Did.PLUGINS_RELOADED: gettext_lazy("{who} reloaded the plugins of the project {it}."),
     Did.SKILL_SAVED: gettext_lazy("{who} saved the skill {name}."),
     Did.SKILL_DELETED: gettext_lazy("{who} deleted the skill {name}."),
     Did.TERMINAL_OPENED: gettext_lazy("{who} opened a terminal in the project {project}."),

@@ -20,6 +20,7 @@ from opencode_web.diagnosis import Finding, diagnose
 from opencode_web.lib.redis_library import redis_errors, redis_library
 from providers.condition import resting_accounts
 from providers.tally import Hour, add_up
+from sessions.present.plugins import OpsPlugin, known_plugins
 from sessions.processes import told_tallies
 
 # Below this share of free space a disk is nearly full.
@@ -87,16 +88,17 @@ class Health:
     services: list[Service]
     disks: list[Disk]
     providers: list[Provider]
+    plugins: list[OpsPlugin]
 
 
 def load_health() -> Health:
-    """Four queries."""
+    """Five queries."""
     services = [_database()]
     if not settings.EMBEDDED:
         services.append(_redis())
     folders = {_("Data"): settings.DATA_DIR, _("Worktrees"): settings.WORKTREES_DIR}
     disks = [_disk(name, folder) for name, folder in folders.items() if folder.exists()]
-    return Health(services, disks, _providers())
+    return Health(services, disks, _providers(), known_plugins())
 
 
 def _database() -> Service:

@@ -75,5 +75,28 @@ def withdraw_trust(access: ProjectAccess, *, ip: str | None = None) -> None:
     row.delete()
 
 
+@transaction.atomic
+def reload_plugins(access: ProjectAccess, *, ip: str | None = None) -> None:
+    """Have the plugins of a project loaded anew, also those that were switched off.
+
+    Raises: NoLongerFits where none is trusted; Forbidden below admin.
+    """
+    require_role(access.team, Role.ADMIN)
+    row = RepositoryTrust.objects.select_for_update().filter(project=access.project).first()
+    if row is None or not brought_by(access.project).runs_plugins:
+        raise NoLongerFits(_("There are no trusted plugins. Review and trust the files first."))
+    row.reloads += 1
+    row.save(update_fields=["reloads"])
+    ToolDescription.objects.filter(project=access.project).delete()
+    record(
+        AuditAction.PLUGINS_RELOADED,
+        actor=access.principal.user,
+        team=access.project.team,
+        target=access.project,
+        data={"digest": row.digest},
+        ip=ip,
+    )
+
+
 def _paths(brought: Brought) -> list[JsonValue]:
     return [file.path for file in brought.files]

@@ -146,7 +146,7 @@ class ToolPart(_Part):
 
 class StepStartPart(_Part):
     """`snapshot`: the worktree before the first change of the step, once it makes one. `plugins`:
-    what plugins did to the request, as {path, hook, did}."""
+    what plugins did to the request, as {path, hook, did, why?}."""
 
     type: Literal["step-start"] = "step-start"
     snapshot: str | None = None

@@ -15,7 +15,7 @@ class ToolDescription(models.Model):
     digest = models.CharField(max_length=64)
     # {name, path, export, description, parameters} each, and `of_plugin` for those of plugins.
     tools = models.JSONField(default=list)
-    # {path, hooks} each.
+    # {path, hooks} each, and `failed` with the reason for those that could not be loaded.
     plugins = models.JSONField(default=list)
     # How often a plugin, by its path, has taken too long.
     late = models.JSONField(default=dict)

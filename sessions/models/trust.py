@@ -16,3 +16,5 @@ class RepositoryTrust(models.Model):
     files = models.JSONField(default=dict)
     trusted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     trusted_at = models.DateTimeField()
+    # How often somebody has had the plugins loaded anew.
+    reloads = models.PositiveIntegerField(default=0, db_default=0)

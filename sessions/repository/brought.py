@@ -78,6 +78,8 @@ class Brought:
     files: tuple[BroughtFile, ...] = ()
     problems: tuple[Problem, ...] = ()
     is_trusted: bool = False
+    # How often somebody has had the plugins loaded anew.
+    reloads: int = 0
 
     def of(self, *kinds: BroughtKind) -> list[BroughtFile]:
         """Returns: the files of these kinds, in the order in which they count."""

@@ -8,12 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject
 from sessions.models import Project, ToolDescription
 from sessions.repository.brought import Brought, BroughtKind
 from sessions.repository.plugins import Plugin
 from sessions.repository.problems import Problem
 from tools.permissions.rules import Action, Rule, Ruleset
+
+# Asked for several times in a turn.
+_DESCRIPTION = CompiledQuery(
+    lambda project_id, digest: ToolDescription.objects.filter(project=project_id, digest=digest),
+    str,
+    str,
+)
 
 
 @dataclass(frozen=True)
@@ -37,19 +45,36 @@ class Described:
     plugins: tuple[Plugin, ...] = ()
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def off(self) -> frozenset[str]:
+        """The paths of plugins that were switched off."""
+        return frozenset(plugin.path for plugin in self.plugins if plugin.is_off)
+
+    @property
+    def offered(self) -> tuple[CustomTool, ...]:
+        """The tools but those of plugins that were switched off."""
+        return tuple(tool for tool in self.tools if tool.path not in self.off)
+
 
 def described(project: Project, brought: Brought) -> Described | None:
     """Returns: what the trusted tools of a project are; None when they have not been asked yet."""
     if not brought.is_trusted or not brought.of(BroughtKind.TOOL, BroughtKind.PLUGIN):
         return Described()
-    rows = ToolDescription.objects.filter(project=project, digest=brought.run_digest)
-    row = rows.first()
-    if row is None:
-        return None
+    row = _DESCRIPTION.first(project.pk, brought.run_digest)
+    return to_described(row) if row is not None else None
+
+
+def to_described(row: ToolDescription) -> Described:
+    """Returns: what a row says."""
     return Described(
         tuple(CustomTool(**tool, digest=row.digest) for tool in row.tools),
         tuple(
-            Plugin(one["path"], tuple(one["hooks"]), row.late.get(one["path"], 0))
+            Plugin(
+                one["path"],
+                tuple(one["hooks"]),
+                row.late.get(one["path"], 0),
+                one.get("failed", ""),
+            )
             for one in row.plugins
         ),
         tuple(Problem(**problem) for problem in row.problems),
@@ -59,7 +84,7 @@ def described(project: Project, brought: Brought) -> Described | None:
 def offered_by(project: Project, brought: Brought) -> tuple[CustomTool, ...]:
     """Returns: the tools among what a repository brings that agents may be offered."""
     found = described(project, brought)
-    return found.tools if found else ()
+    return found.offered if found else ()
 
 
 def asked_for(tools: Iterable[CustomTool]) -> Ruleset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ MESSAGE = "chat.message"
 SYSTEM = "experimental.chat.system.transform"
 PARAMS = "chat.params"
 SHELL_ENV = "shell.env"
+HISTORY = "experimental.chat.messages.transform"
+COMPACTING = "experimental.session.compacting"
+EVENT = "event"
 # How long each may take for all plugins together. Units: seconds.
 LIMITS_S = {
     BEFORE_CALL: 5.0,
@@ -22,8 +26,12 @@ LIMITS_S = {
     SYSTEM: 2.0,
     PARAMS: 1.0,
     SHELL_ENV: 5.0,
+    HISTORY: 2.0,
+    COMPACTING: 2.0,
 }
-HOOKS = frozenset(LIMITS_S)
+HOOKS = frozenset({*LIMITS_S, EVENT})
+# Names without a dot stand in texts without quotes.
+_NAMED = {EVENT: re.compile(r"\bevent\s*[:(]")}
 _SERVER = "Keys and providers belong to the server."
 _NOT_YET = "It is not called by this server."
 REFUSED = {
@@ -32,13 +40,10 @@ REFUSED = {
     "chat.headers": "Headers could carry keys or change who pays.",
     "permission.ask": "No code of a repository approves what it does itself.",
     "config": "Settings, agents and commands are read from the files of the repository.",
-    "event": _NOT_YET,
     "dispose": _NOT_YET,
     "tool.definition": _NOT_YET,
     "command.execute.before": _NOT_YET,
-    "experimental.chat.messages.transform": _NOT_YET,
     "experimental.text.complete": _NOT_YET,
-    "experimental.session.compacting": _NOT_YET,
     "experimental.compaction.autocontinue": _NOT_YET,
     "experimental.provider.small_model": _SERVER,
 }
@@ -48,11 +53,15 @@ MOST_LATE = 3
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plugin by its `path` in the worktree. `late`: how often it has taken too long."""
+    """A plugin by its `path` in the worktree.
+
+    `late`: how often it has taken too long; `failed`: why it could not be loaded.
+    """
 
     path: str
     hooks: tuple[str, ...]
     late: int = 0
+    failed: str = ""
 
     @property
     def is_off(self) -> bool:
@@ -62,20 +71,23 @@ class Plugin:
 
 @dataclass(frozen=True)
 class PluginNote:
-    """What a plugin did in a hook: `did` is changed, failed or late."""
+    """What a plugin did in a hook: `did` is changed, failed or late, `why` it failed."""
 
     path: str
     hook: str
     did: str
+    why: str = ""
 
     def to_json(self) -> JsonObject:
-        """Returns: as it stands in the log."""
-        return {"path": self.path, "hook": self.hook, "did": self.did}
+        """Returns: as it stands in the log of the session."""
+        said: JsonObject = {"why": self.why} if self.why else {}
+        return {"path": self.path, "hook": self.hook, "did": self.did, **said}
 
 
 def named_in(text: str) -> list[str]:
     """Returns: the hooks that a plugin seems to have, by its text: it has not been loaded."""
-    return sorted(name for name in HOOKS if f'"{name}"' in text or f"'{name}'" in text)
+    quoted = [name for name in LIMITS_S if f'"{name}"' in text or f"'{name}'" in text]
+    return sorted(quoted + [name for name, named in _NAMED.items() if named.search(text)])
 
 
 def assumed(files: Iterable[BroughtFile]) -> tuple[Plugin, ...]:

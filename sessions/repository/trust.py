@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Project, RepositoryTrust, Session
 from sessions.repository.brought import Brought, read_brought
 from sessions.secrets import project_redactor
+
+_TRUST = CompiledQuery(lambda project_id: RepositoryTrust.objects.filter(project=project_id), str)
 
 
 def brought_by(project: Project, directory: str = "") -> Brought:
@@ -20,10 +23,11 @@ def brought_by(project: Project, directory: str = "") -> Brought:
     brought = read_brought(Path(directory or project.directory))
     if not brought.files:
         return brought
-    row = RepositoryTrust.objects.filter(project=project).first()
-    trusted = replace(brought, is_trusted=row is not None and row.digest == brought.digest)
+    row = _TRUST.first(project.pk)
+    if row is not None and row.digest == brought.digest:
+        brought = replace(brought, is_trusted=True, reloads=row.reloads)
     redactor = project_redactor(project.pk)
-    return trusted.masked(redactor) if redactor else trusted
+    return brought.masked(redactor) if redactor else brought
 
 
 def files_of(session: Session) -> str:

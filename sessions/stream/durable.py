@@ -24,8 +24,8 @@ from sessions.stream.hub import Overflow, Subscription
 from sessions.stream.references import References, read_references
 from sessions.stream.reverted import revert_to_v2
 from sessions.stream.rights import watch_rights
-from sessions.stream.wire import stored_event_id
 from sessions.wire import prompt_to_wire
+from sessions.wire_events import stored_event_id
 from teams.access import access_group
 from teams.auth import Principal, is_live
 

@@ -13,7 +13,7 @@ from opencode_web.lib.json import JsonObject, object_of
 from sessions.events.bodies import Record
 from sessions.stream.durable import position_of, to_durable
 from sessions.stream.references import References
-from sessions.stream.wire import WireEvent, native, stored_event_id
+from sessions.wire_events import WireEvent, native, stored_event_id
 
 _DURABLE = frozenset(
     {

@@ -37,7 +37,7 @@ from sessions.stream.log import (
 from sessions.stream.native import native_frames
 from sessions.stream.references import References, needs_references, read_references
 from sessions.stream.rights import watch_rights
-from sessions.stream.wire import (
+from sessions.wire_events import (
     WireEvent,
     envelope,
     native,

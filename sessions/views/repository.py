@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from sessions.actions.trust import trust_repository, withdraw_trust
+from sessions.actions.trust import reload_plugins, trust_repository, withdraw_trust
 from sessions.present.frame.rail import load_rail
 from sessions.present.pages.repository import build_repository_page
 from sessions.present.projects import project_url
@@ -25,6 +25,7 @@ def repository(request: TeamRequest, project: str) -> HttpResponse:
         "found": build_repository_page(row),
         "trust_url": project_url(row, "trust"),
         "withdraw_url": project_url(row, "trust_withdraw"),
+        "reload_url": project_url(row, "plugins_reload"),
         "crumbs": [
             {"label": row.name, "url": project_url(row)},
             {"label": _("Agent files"), "url": ""},
@@ -49,3 +50,12 @@ def trust_withdraw(request: TeamRequest, project: str) -> HttpResponse:
     withdraw_trust(access, ip=client_ip(request))
     to = project_url(access.project, "repository")
     return done(request, _("The files are no longer trusted."), to=to)
+
+
+@form_of_project
+@team_view(need=Role.ADMIN)
+def plugins_reload(request: TeamRequest, project: str) -> HttpResponse:
+    access = project_of(request, project, need=Role.ADMIN)
+    reload_plugins(access, ip=client_ip(request))
+    to = project_url(access.project, "repository")
+    return done(request, _("The plugins are loaded again in the next turn of each session."), to=to)

@@ -165,6 +165,7 @@ DOORS: dict[str, Recorded] = {
     rf"post {_P}secrets/.+": Did.SECRET_REMOVED,
     rf"post {_P}repository/trust": Did.REPOSITORY_TRUSTED,
     rf"post {_P}repository/withdraw": Did.REPOSITORY_TRUST_WITHDRAWN,
+    rf"post {_P}repository/reload": Did.PLUGINS_RELOADED,
     rf"post {_P}delete": Did.PROJECT_DELETED,
     rf"post {_P}import": Did.SESSION_IMPORTED,
     rf"post {_P}clone/again": "a clone that has failed is tried again as it was",

@@ -33,7 +33,7 @@ _K = "t/<slug:team>/settings/skills/"
 _MCP = "t/<slug:team>/settings/mcp/"
 _BUDGETS = "t/<slug:team>/settings/budgets"
 _CHOICES = "t/<slug:team>/choices"
-_TRUST = ("repository/trust", "repository/withdraw")
+_TRUST = ("repository/trust", "repository/withdraw", "repository/reload")
 
 _BUDGET = {"limit-period": "day", "limit-kind": "hard", "limit-amount": "5"}
 _LIMITS = "key/<int:credential>/limits"
@@ -245,7 +245,7 @@ PAGES = [
     Row("post", _P + "secrets/<int:secret>/remove", GOVERN),
     Row("get", _P + "repository", READ),
     # There is nothing to trust in it.
-    Row("post", _P + "repository/trust", (409, 409, 403, 403, 404, 302)),
+    *(Row("post", _P + act, (409, 409, 403, 403, 404, 302)) for act in (_TRUST[0], _TRUST[2])),
     Row("post", _P + "repository/withdraw", GOVERN),
     Row("get", _P + "settings", READ),
     Row("post", _P + "settings", EMPTY_GOVERN, {"config": "{}"}),

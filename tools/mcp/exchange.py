@@ -140,6 +140,8 @@ class Exchange:
     parked: dict[str, object] = field(default_factory=dict)
     # Called when it says that it has other tools, prompts or resources; with whether a tool runs.
     on_change: Callable[[bool], None] = lambda in_call: None
+    # How far any call is whose caller follows it, as the server said last.
+    latest_progress: JsonObject | None = None
     _calls: dict[int, Call] = field(default_factory=dict)
     _last_id: int = 0
     _called_at: float = -_SOON_S
@@ -201,6 +203,15 @@ class Exchange:
     def reply(self, ask: Ask, result: JsonObject) -> None:
         """Tell the server what a person has answered."""
         self._send({"id": ask.id, "result": result})
+
+    def refuse(self, ask: Ask, message: str) -> None:
+        """Tell the server that it gets no answer, and why."""
+        self._send({"id": ask.id, "error": {"code": _METHOD_NOT_FOUND, "message": message}})
+
+    def open_call(self, number: JsonValue) -> Call | None:
+        """Returns: the request with this id, as long as its answer is awaited."""
+        call = self._calls.get(number) if isinstance(number, int) else None
+        return None if call is None or call.answer.done() else call
 
     def fail(self, number: int, error: ToolError) -> None:
         """Have one request fail: the wire could not bring it, or its answer."""
@@ -286,6 +297,7 @@ class Exchange:
         return False
 
     def _asked(self, ask: Ask, method: str) -> None:
+        """The server wants an answer."""
         if method == "ping":
             self.reply(ask, {})
         elif method == "roots/list" and self.roots:
@@ -296,8 +308,7 @@ class Exchange:
         elif method == "elicitation/create":
             self._asked_person(ask)
         else:
-            error: JsonObject = {"code": _METHOD_NOT_FOUND, "message": "This is not offered here."}
-            self._send({"id": ask.id, "error": error})
+            self.refuse(ask, "This is not offered here.")
 
     def _asked_person(self, ask: Ask) -> None:
         """Nobody is asked but for a call, and the protocol does not say for which of several."""
@@ -314,7 +325,7 @@ class Exchange:
             token = params.get("progressToken")
             call = self._calls.get(token) if isinstance(token, int) else None
             if call is not None and call.follows:
-                call.progress = params
+                call.progress = self.latest_progress = params
                 call.stirred.set()
         elif method == "notifications/message":
             self.log.add(params)
@@ -324,8 +335,8 @@ class Exchange:
             self.on_change(is_called or time.monotonic() - self._called_at < _SOON_S)
 
     def _settle(self, number: JsonValue, message: JsonObject) -> bool:
-        call = self._calls.get(number) if isinstance(number, int) else None
-        if call is None or call.answer.done():
+        call = self.open_call(number)
+        if call is None:
             return False
         error, result = message.get("error"), message.get("result")
         if isinstance(error, dict):

@@ -10,6 +10,10 @@ plugins of a project are trusted together, and each answer is checked like any t
 - `hook` `{name, input, output, without: [path]}` → `{output, changed: [path], failed: [{path,
   message}]}`; with `stops`, the first that throws ends it
 - `tool` `{path, name, arguments, context}` → `{title?, output, metadata?}` or `{error}`
+- `events` `{events: [event]}` → `{}` once the plugins are done with them
 
-Before a plugin is called its path is told as the progress of the request.
+While a request is at work, the process may ask `client` `{progressToken: id, name, given}` →
+`{data}` or `{error}`: `name` is a function of the `client` that plugins are given.
+
+Before a plugin is loaded or called its path is told as the progress of the request.
 """

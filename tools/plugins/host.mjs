@@ -1,5 +1,6 @@
 // Runs inside the sandbox: loads the plugins of a repository, and calls their hooks and tools.
 // It is given to `node --input-type=module -e` as a text, after that of `package.mjs`.
+import { AsyncLocalStorage } from "node:async_hooks"
 import { spawn, spawnSync } from "node:child_process"
 import { Console } from "node:console"
 import { writeSync } from "node:fs"
@@ -13,8 +14,14 @@ const [write, wait] = [writeSync, Atomics.wait]
 const encoder = new TextEncoder()
 const cell = new Int32Array(new SharedArrayBuffer(4))
 const MAX_BYTES = 8 * 1024 * 1024
+const MOST_ASKED = 4
 const LOADED = []
 const running = new Map()
+// What plugins have asked the server, by id, and what is asked next; the call that code runs in.
+const asked = new Map()
+const waiting = []
+const current = new AsyncLocalStorage()
+let questions = 0
 let marker = ""
 
 // Anything printed goes where errors go.
@@ -66,7 +73,7 @@ export async function load(url, context, next) {
 
 function withoutTypes(text) {
   const strip = modules.stripTypeScriptTypes
-  if (strip) return strip(text)
+  if (strip) return strip(text, { mode: "transform" })
   const made = spawnSync("esbuild", ["--loader=ts", "--format=esm"], { input: text })
   if (made.error)
     throw new Error("TypeScript needs Node.js 22.13 or later, or esbuild; write JavaScript.")
@@ -132,12 +139,50 @@ function clientAt(path) {
     },
     apply: async (_, self, [given]) => {
       const name = path.join(".")
-      if (name !== "app.log" && name !== "tui.showToast")
-        throw new Error(`client.${name} is not available to plugins of a repository.`)
+      if (name !== "app.log" && name !== "tui.showToast") return ask(name, given ?? {})
       console.error(stringify(given?.body ?? given ?? null))
       return { data: true }
     },
   })
+}
+
+// Answered as long as the call that the code belongs to is at work.
+function ask(name, given) {
+  const call = current.getStore()
+  if (!running.has(call))
+    throw new Error(`client.${name} is only answered while a hook or a tool is at work.`)
+  return new Promise((resolve, reject) => {
+    waiting.push({ call, name, given, resolve, reject })
+    askNext()
+  })
+}
+
+function askNext() {
+  while (waiting.length && asked.size < MOST_ASKED) {
+    const question = waiting.shift()
+    const { call, name, given, reject } = question
+    if (!running.has(call)) {
+      reject(new Error("The call is over."))
+      continue
+    }
+    const id = `client-${++questions}`
+    asked.set(id, question)
+    send({ id, method: "client", params: { progressToken: call, name, given } })
+  }
+}
+
+function answered({ id, result, error }) {
+  const question = asked.get(id)
+  asked.delete(id)
+  if (error) question?.reject(new Error(error.message))
+  else question?.resolve(result)
+  askNext()
+}
+
+function over(call) {
+  running.delete(call)
+  for (const [id, question] of asked)
+    if (question.call === call) answered({ id, error: { message: "The call is over." } })
 }
 
 async function loadOne(path, url, input) {
@@ -169,7 +214,9 @@ async function describe({ path, parts }) {
   return { path, hooks: [...new Set(hooks)], tools }
 }
 
-async function load({ files, entries: wanted, folder, directory, project }) {
+async function load({ files, entries: wanted, folder, directory, project }, tell) {
+  const { node } = process.versions
+  if (Number.parseInt(node) < 20) throw new Error(`Plugins need Node.js 20 or later, not ${node}.`)
   const address = (path) => pathToFileURL(`${folder}/${path}`).href
   const texts = {}
   const problems = {}
@@ -194,6 +241,7 @@ async function load({ files, entries: wanted, folder, directory, project }) {
   }
   const plugins = []
   for (const path of wanted) {
+    tell(path)
     try {
       if (problems[path]) throw new Error(problems[path])
       plugins.push(await loadOne(path, address(path), input))
@@ -205,24 +253,29 @@ async function load({ files, entries: wanted, folder, directory, project }) {
 }
 
 async function hook({ name, input, output, without, stops }, tell) {
+  const given = stringify(input)
   const changed = []
   const failed = []
+  let text = stringify(output)
   for (const { path, parts } of LOADED) {
     if (without.includes(path)) continue
     for (const part of parts.filter((one) => typeof one[name] === "function")) {
       tell(path)
-      const before = stringify(output)
       try {
-        await part[name](parse(stringify(input)), output)
-        if (stringify(output) !== before) changed.push(path)
+        // A copy of its own: what it does to it later is nobody's answer.
+        const left = parse(text)
+        await part[name](parse(given), left)
+        const after = stringify(left)
+        parse(after)
+        if (after !== text) changed.push(path)
+        text = after
       } catch (error) {
         failed.push({ path, message: said(error) })
-        if (stops) return { output: parse(before), changed, failed }
-        output = parse(before)
+        if (stops) return { output: parse(text), changed, failed }
       }
     }
   }
-  return { output, changed, failed }
+  return { output: parse(text), changed, failed }
 }
 
 async function tool({ path, name, arguments: args, context }, tell, signal) {
@@ -249,10 +302,35 @@ async function tool({ path, name, arguments: args, context }, tell, signal) {
   }
 }
 
-const METHODS = { load, hook, tool }
+// Nobody waits for what comes of them, but for their end: then `client` is answered no more.
+async function events({ events }, tell) {
+  const work = []
+  for (const { path, parts } of LOADED)
+    for (const part of parts.filter((one) => typeof one.event === "function")) {
+      tell(path)
+      for (const event of events) work.push(heard(part, parse(stringify(event))))
+    }
+  await Promise.all(work)
+  return {}
+}
 
-async function answer({ id, method, params }) {
-  if (method === "notifications/cancelled") return running.get(params.requestId)?.abort()
+async function heard(part, event) {
+  try {
+    await part.event({ event })
+  } catch (error) {
+    console.error(said(error))
+  }
+}
+
+const METHODS = { load, hook, tool, events }
+
+async function answer(message) {
+  const { id, method, params } = message
+  if (!method) return answered(message)
+  if (method === "notifications/cancelled") {
+    running.get(params.requestId)?.abort()
+    return over(params.requestId)
+  }
   if (id === undefined || !METHODS[method]) return
   if (method === "load") ({ marker } = params)
   const stop = new AbortController()
@@ -260,11 +338,12 @@ async function answer({ id, method, params }) {
   const tell = (path) =>
     send({ method: "notifications/progress", params: { progressToken: id, message: path } })
   try {
-    send({ id, result: await METHODS[method](params, tell, stop.signal) })
+    const work = () => METHODS[method](params, tell, stop.signal)
+    send({ id, result: await current.run(id, work) })
   } catch (error) {
     send({ id, error: { message: said(error) } })
   } finally {
-    running.delete(id)
+    over(id)
   }
 }
 

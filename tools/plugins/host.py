@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.custom.run import node
 from tools.errors import ToolError
-from tools.mcp.exchange import Exchange, Greeted, serving
+from tools.mcp.exchange import Ask, Call, Exchange, Greeted, ServerGone, serving
 from tools.mcp.stdio import Lines
 from tools.sandbox.base import Command, Sandbox, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox
@@ -19,11 +19,26 @@ from tools.sandbox.service import Service, open_service
 
 LOAD_S = 10.0
 TOOL_S = 300.0
+EVENTS_S = 5.0
 # Of the process with all that it starts.
 MEMORY_BYTES = 512 * 1024 * 1024
 _HEAP = "--max-old-space-size=192"
 _PROCESSES = 64
+_MAX_SAID_CHARS = 2_000
+_MOST_LEVELS = 100
+_MOST_ASKS = 8
+NO_NODE = "Plugins need Node.js 20 or later in the sandbox, and there is none."
 ONLY_SANDBOXED = "Plugins only run in the sandbox, which is not available here."
+
+
+# Answers what plugins ask the server while one call is at work: the name of a function of `client`
+# and its argument, to `{data}` or `{error}`. It raises ToolError for what they are not offered.
+Client = Callable[[str, JsonObject], Awaitable[JsonObject]]
+
+
+async def nobody(name: str, given: JsonObject) -> JsonObject:
+    """The `client` where nobody has prompted."""
+    raise ToolError(f"client.{name} is not available to plugins of a repository.")
 
 
 class PluginLate(ToolError):
@@ -64,6 +79,18 @@ class _MarkedLines(Lines):
         return line[len(self._marker) :] if line.startswith(self._marker) else b""
 
 
+class _PluginExchange(Exchange):
+    """Nobody is asked by plugins but the `client` of the call that they name."""
+
+    def _asked(self, ask: Ask, method: str) -> None:
+        call = self.open_call(ask.params.get("progressToken"))
+        if method != "client" or call is None or len(call.asks) >= _MOST_ASKS:
+            self.refuse(ask, f"Only calls at work are answered, {_MOST_ASKS} questions at once.")
+            return
+        call.asks.append(ask)
+        call.stirred.set()
+
+
 @dataclass(frozen=True)
 class PluginProgram:
     """The process of a worktree's plugins: `files` are its texts by path, `entries` are plugins."""
@@ -74,12 +101,14 @@ class PluginProgram:
     files: Mapping[str, str] = field(repr=False)
     entries: tuple[str, ...]
     project: JsonObject
+    # Of those that load.
+    client: Client = field(default=nobody, compare=False, repr=False)
 
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator[Greeted]:
         """Start it and load the plugins; it is gone with all it started when the block is left.
 
-        Raises: ToolError.
+        Raises: PluginLate; ToolError.
         """
         if self.sandbox.refusal:
             raise ToolError(self.sandbox.refusal)
@@ -89,7 +118,7 @@ class PluginProgram:
         command = Command(argv=node(_host(), _HEAP), cwd=self.directory, timeout_s=None)
         try:
             async with open_service(_walled(self.sandbox), command) as service:
-                exchange = Exchange(_MarkedLines(service, marker))
+                exchange = _PluginExchange(_MarkedLines(service, marker))
                 async with serving(exchange):
                     given: JsonObject = {
                         "marker": marker,
@@ -99,9 +128,14 @@ class PluginProgram:
                         "directory": str(self.directory),
                         "project": self.project,
                     }
-                    yield Greeted(exchange, await exchange.request("load", given))
+                    hello = await _ask(exchange, "load", given, LOAD_S, self.client)
+                    yield Greeted(exchange, hello)
         except SandboxError as exc:
             raise ToolError(f"The plugins could not be started: {exc}") from exc
+        except ServerGone as exc:
+            if "exec: node" not in exc.message:
+                raise
+            raise ToolError(NO_NODE) from exc
 
 
 def _walled(sandbox: BubblewrapSandbox) -> BubblewrapSandbox:
@@ -112,7 +146,7 @@ def _walled(sandbox: BubblewrapSandbox) -> BubblewrapSandbox:
 
 
 def loaded(greeted: Greeted) -> tuple[Loaded, ...]:
-    """Returns: what the plugins said of themselves when they were loaded."""
+    """Returns: what the plugins said of themselves when they were loaded. Nothing is checked."""
     plugins = greeted.hello.get("plugins")
     return tuple(
         Loaded(
@@ -133,12 +167,14 @@ async def call_hook(
     output: JsonObject,
     *,
     limit_s: float,
+    client: Client = nobody,
     without: Collection[str] = (),
     stops: bool = False,
 ) -> Hooked:
     """Have every plugin but those in `without` change `output` in their order.
 
-    With `stops` the first that throws is the last. The values in the output are not checked.
+    With `stops` the first that throws is the last. Neither the paths nor the values in the output
+    are checked.
 
     Raises: PluginLate; ToolError when there is no answer.
     """
@@ -149,39 +185,95 @@ async def call_hook(
         "without": list(without),
         "stops": stops,
     }
-    answer = await _ask(exchange, "hook", params, limit_s)
+    answer = await _ask(exchange, "hook", params, limit_s, client)
     changed, failed = answer.get("output"), _list(answer.get("failed"))
     if not isinstance(changed, dict):
         raise ToolError("The answer of the plugins has no output.")
     return Hooked(
         changed,
         tuple(path for path in _list(answer.get("changed")) if isinstance(path, str)),
-        {str(one.get("path")): str(one.get("message")) for one in failed if isinstance(one, dict)},
+        {
+            str(one.get("path")): str(one.get("message"))[:_MAX_SAID_CHARS]
+            for one in failed
+            if isinstance(one, dict)
+        },
     )
 
 
 async def call_tool(
-    exchange: Exchange, path: str, name: str, arguments: JsonObject, context: JsonObject
+    exchange: Exchange,
+    path: str,
+    name: str,
+    arguments: JsonObject,
+    context: JsonObject,
+    *,
+    client: Client = nobody,
 ) -> JsonObject:
     """Run a tool of a plugin. Returns: its answer, with `output`. Raises: ToolError."""
     params: JsonObject = {"path": path, "name": name, "arguments": arguments, "context": context}
-    answer = await _ask(exchange, "tool", params, TOOL_S)
+    answer = await _ask(exchange, "tool", params, TOOL_S, client)
     if error := answer.get("error"):
-        raise ToolError(str(error)[:2_000])
+        raise ToolError(str(error)[:_MAX_SAID_CHARS])
     if not isinstance(answer.get("output"), str):
         raise ToolError("The tool did not return a text output.")
     return answer
 
 
-async def _ask(exchange: Exchange, method: str, params: JsonObject, limit_s: float) -> JsonObject:
+async def tell_events(exchange: Exchange, events: list[JsonValue], *, client: Client) -> None:
+    """Have plugins see events. Returns when they are done with them, or have had time enough.
+
+    Raises: ToolError when the process has ended.
+    """
+    with contextlib.suppress(PluginLate):
+        await _ask(exchange, "events", {"events": events}, EVENTS_S, client)
+
+
+async def _ask(
+    exchange: Exchange, method: str, params: JsonObject, limit_s: float, client: Client
+) -> JsonObject:
     call = exchange.begin(method, params, follows=True)
     try:
         async with asyncio.timeout(limit_s):
-            return await call.answer
+            answer = await _answered(exchange, call, client)
     except TimeoutError as exc:
-        raise PluginLate(str((call.progress or {}).get("message", "")), limit_s) from exc
+        # What has not begun waits for what was begun last.
+        told = call.progress or exchange.latest_progress or {}
+        raise PluginLate(str(told.get("message", "")), limit_s) from exc
     finally:
         exchange.end(call)
+    if _is_deep(answer):
+        raise ToolError("The answer of the plugins is nested too deeply.")
+    return answer
+
+
+async def _answered(exchange: Exchange, call: Call, client: Client) -> JsonObject:
+    while not call.answer.done():
+        call.stirred.clear()
+        while call.asks:
+            ask = call.asks.popleft()
+            name, given = ask.params.get("name"), ask.params.get("given")
+            try:
+                said = await client(str(name)[:100], given if isinstance(given, dict) else {})
+            except ToolError as exc:
+                exchange.refuse(ask, exc.message)
+            else:
+                exchange.reply(ask, said)
+        if not call.answer.done():
+            await call.stirred.wait()
+    return await call.answer
+
+
+def _is_deep(value: JsonValue) -> bool:
+    """Whether code that goes through it by calling itself might not come to its end."""
+    level = [value]
+    for _ in range(_MOST_LEVELS):
+        nested = [one for one in level if isinstance(one, dict | list)]
+        level = [
+            each for one in nested for each in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _list(value: JsonValue) -> list[JsonValue]:

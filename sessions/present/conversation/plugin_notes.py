@@ -17,7 +17,8 @@ def plugin_sentence(notes: object) -> str:
     said: dict[str, list[str]] = {}
     for note in notes if isinstance(notes, list) else []:
         if isinstance(note, dict):
-            shown = f"{note.get('path')} ({note.get('hook')})"
+            why = f": {note['why']}" if note.get("why") else ""
+            shown = f"{note.get('path')} ({note.get('hook')}{why})"
             said.setdefault(str(note.get("did")), []).append(shown)
     return " ".join(
         _(sentence) % {"plugins": ", ".join(dict.fromkeys(said[did]))}

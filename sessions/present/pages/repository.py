@@ -15,10 +15,10 @@ from sessions.commands.catalog import command_problems
 from sessions.config.effective import config_data, project_config
 from sessions.config.model import Config
 from sessions.models import Project, RepositoryTrust
+from sessions.present.plugins import PluginRow, plugin_rows
 from sessions.repository.brought import BroughtFile, BroughtKind
 from sessions.repository.custom_tools import Described, described
 from sessions.repository.globs import forget_found
-from sessions.repository.plugins import named_in
 from sessions.repository.problems import Problem
 from sessions.repository.settings import Ignored, read_repository_settings, sift
 from sessions.skills import project_skills
@@ -56,6 +56,7 @@ class RepositoryPage:
 
     files: list[FileRow]
     gone: list[str]
+    plugins: list[PluginRow]
     skills: list[tuple[str, str]]
     problems: list[Problem]
     digest: str
@@ -69,7 +70,8 @@ def build_repository_page(project: Project) -> RepositoryPage:
     forget_found()
     config = project_config(project)
     brought = config.brought
-    tools = described(project, brought) or Described()
+    found_tools = described(project, brought)
+    tools = found_tools or Described()
     agents, skills = read_agents(brought), project_skills(project)
     row = RepositoryTrust.objects.select_related("trusted_by").filter(project=project).first()
     trusted: dict[str, str] = dict(row.files) if row else {}
@@ -89,16 +91,17 @@ def build_repository_page(project: Project) -> RepositoryPage:
                 BroughtKind.PLUGIN,
             ),
             name=file.name,
-            would=list(_would(file, found.get(file.path), config, waiting))
-            + list(_would_plug(file, tools)),
+            would=list(_would(file, found.get(file.path), config, waiting)),
             state=_state(trusted.get(file.path), file.digest) if row else "",
         )
         for file in brought.files
     ]
     there = {file.path for file in brought.files}
+    plugin_files = {file.path for file in brought.of(BroughtKind.PLUGIN)}
     return RepositoryPage(
         files=files,
         gone=sorted(path for path in trusted if path not in there),
+        plugins=plugin_rows(brought, found_tools),
         skills=[
             (
                 skill.name,
@@ -115,7 +118,7 @@ def build_repository_page(project: Project) -> RepositoryPage:
             *_ignored(config),
             *agents.problems,
             *command_problems(config),
-            *tools.problems,
+            *(one for one in tools.problems if one.path not in plugin_files),
             *skills.problems,
         ],
         digest=brought.digest,
@@ -145,6 +148,8 @@ def _would(
                 "be offered to agents and run in the sandbox, with permission requests under its "
                 "own name"
             )
+        case BroughtKind.PLUGIN:
+            yield _("run in the sandbox during turns")
         case BroughtKind.COMMAND:
             yield _("run its shell parts in the sandbox, under the rules for bash")
         case BroughtKind.AGENT | BroughtKind.MODE if agent is not None:
@@ -160,24 +165,6 @@ def _would(
                 yield _("use the model %(model)s") % {"model": agent.config.model}
         case _:
             return
-
-
-def _would_plug(file: BroughtFile, found: Described) -> Iterator[str]:
-    """As it said when it was loaded; before, as its text says."""
-    if file.kind is not BroughtKind.PLUGIN:
-        return
-    known = next((one for one in found.plugins if one.path == file.path), None)
-    hooks = known.hooks if known else named_in(file.text)
-    if hooks:
-        yield _("run in the sandbox during turns and be called for %(hooks)s") % {
-            "hooks": ", ".join(sorted(hooks))
-        }
-    else:
-        yield _("run in the sandbox during turns")
-    if tools := [tool.name for tool in found.tools if tool.path == file.path]:
-        yield _("offer agents the tools %(names)s") % {"names": ", ".join(tools)}
-    if known and known.is_off:
-        yield _("do nothing: it was switched off because it took too long three times")
 
 
 def _would_set(file: BroughtFile, config: Config, waiting: Iterable[Ignored]) -> Iterator[str]:

@@ -6,6 +6,7 @@ what is asked for, run and kept; they are asked once for a call, also when it wa
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -18,11 +19,13 @@ from opencode_web.lib.known_keys import MARK
 from opencode_web.lib.text import clean_json, clean_text
 from sessions.commands.marks import call_of
 from sessions.events.parts import ToolPart
+from sessions.events.reasons import CAUSE
 from sessions.events.store import append, lock_session
 from sessions.events.types import PartUpdated
 from sessions.repository.plugins import AFTER_CALL, BEFORE_CALL, SHELL_ENV, PluginNote
 from sessions.runner.calls.repairs import INVALID
 from sessions.runner.log.held_inputs import hold_input
+from sessions.runner.log.history import ENDS
 from sessions.runner.log.lease import Lease
 from sessions.runner.offers.plugin_hooks import PluginForbids, SessionPlugins
 from tools.base import ToolResult
@@ -30,7 +33,13 @@ from tools.redaction import Redactor
 
 # In the metadata of a call's part.
 NOTES = "plugins"
+_MAX_ARGUMENTS_BYTES = 1024 * 1024
+_MAX_METADATA_BYTES = 32 * 1024
 _MAX_TITLE_CHARS = 500
+# The server does what the metadata of these say once they are done.
+_ACTS_BY_METADATA = frozenset({"plan_enter", "plan_exit", "task", "todowrite", "question", "batch"})
+# They say how a call has ended.
+_MARKS = frozenset({"interrupted", "stoppedBy", "rejected", "outputPath", CAUSE, ENDS})
 _MAX_ENV = 100
 _MAX_VALUE_CHARS = 32_768
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -75,8 +84,10 @@ class PluginCalls:
         answer = await self.plugins.call(BEFORE_CALL, about, {"args": shown}, stops=True)
         changed = answer.output.get("args")
         if answer.is_changed:
-            if not isinstance(changed, dict):
-                raise PluginForbids(f"{answer.changed[0]} has left no arguments of the call.")
+            if not isinstance(changed, dict) or len(json.dumps(changed)) > _MAX_ARGUMENTS_BYTES:
+                raise PluginForbids(
+                    f"{answer.changed[0]} has left no arguments of the call, or more than 1 MiB."
+                )
             given = self._merged(shown, given, changed, answer.changed[0])
         state = part.state.model_copy(update={"input": self.redactor.json(given, keys=False)})
         return noted(part.model_copy(update={"state": state}), answer.notes, is_asked=True), given
@@ -101,7 +112,8 @@ class PluginCalls:
     async def after(
         self, part: ToolPart, result: ToolResult
     ) -> tuple[ToolResult, tuple[PluginNote, ...]]:
-        """Returns: the result with the title and the text that the plugins leave.
+        """Returns: the result with the title and the text that the plugins leave, and what they
+        add to its metadata.
 
         Raises: PluginForbids.
         """
@@ -120,7 +132,9 @@ class PluginCalls:
         if not isinstance(title, str) or not isinstance(text, str):
             raise PluginForbids(f"{answer.changed[0]} has left no text of the result.")
         shown = clean_text(title)[:_MAX_TITLE_CHARS]
-        return replace(result, title=shown, output=clean_text(text)), answer.notes
+        metadata = _with_more(part.tool, result.metadata, answer.output.get("metadata"))
+        left = replace(result, title=shown, output=clean_text(text), metadata=metadata)
+        return left, answer.notes
 
     async def shell_env(
         self, part: ToolPart, folder: Path
@@ -144,6 +158,18 @@ class PluginCalls:
 
     def _about(self, part: ToolPart) -> JsonObject:
         return {"tool": part.tool, "sessionID": part.sessionID, "callID": part.callID}
+
+
+def _with_more(tool: str, known: JsonObject, given: JsonValue) -> JsonObject:
+    """What a tool says of its result stays: pages and rules go by it."""
+    if tool in _ACTS_BY_METADATA or not isinstance(given, dict):
+        return known
+    more = {
+        clean_text(key): clean_json(value)
+        for key, value in given.items()
+        if key not in known and key not in _MARKS
+    }
+    return {**more, **known} if len(json.dumps(more)) <= _MAX_METADATA_BYTES else known
 
 
 def _checked(env: JsonValue, path: str, secrets: Mapping[str, str]) -> dict[str, str]:

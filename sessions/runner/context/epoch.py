@@ -85,12 +85,22 @@ def prepare_context(
         return _begin(session, inputs, "move" if exc.moved else "incompatible", sources)
 
 
+def sent_updates(session: Session) -> tuple[ContextUpdate, ...]:
+    """Returns: those of the epoch in force. One query."""
+    row = _EPOCH.first(session.pk)
+    return _updates(row) if row is not None else ()
+
+
+def _updates(row: ContextEpoch) -> tuple[ContextUpdate, ...]:
+    return tuple(ContextUpdate(one["seq"], one["text"]) for one in row.updates if one["text"])
+
+
 def _go_on(
     session: Session, row: ContextEpoch, inputs: ContextInputs, sources: Sequence[Source[Any]]
 ) -> Context:
     values = _shown(session, observe(inputs, row.snapshot, sources=sources))
     text = render_changes(row.snapshot, values, sources=sources)
-    updates = tuple(ContextUpdate(one["seq"], one["text"]) for one in row.updates if one["text"])
+    updates = _updates(row)
     if values == row.snapshot:
         return Context(tuple(row.baseline), updates, ())
     if sum(len(one.text) for one in updates) + len(text) > MAX_UPDATE_CHARS:

@@ -124,6 +124,11 @@ class History:
     entries: list[HistoryEntry]
 
     @property
+    def all(self) -> tuple[HistoryEntry, ...]:
+        """The messages in the order in which they are read."""
+        return (*self.compacted, *self.entries)
+
+    @property
     def summary(self) -> str:
         """The text that stands for what came before."""
         texts = (part for entry in self.compacted[1:] for part in entry.parts)
@@ -184,14 +189,24 @@ def build_messages(
     *,
     room: int | None = None,
 ) -> tuple[Message, ...]:
-    """Returns: the history in order, as the model `ref` may read it.
+    """Returns: the history in order, as the model `ref` may read it. See `to_messages`."""
+    return to_messages(load_history(session).all, ref, updates, room=room)
+
+
+def to_messages(
+    entries: Iterable[HistoryEntry],
+    ref: ModelRef,
+    updates: Sequence[ContextUpdate] = (),
+    *,
+    room: int | None = None,
+) -> tuple[Message, ...]:
+    """Returns: what the model `ref` reads of messages.
 
     `updates` are inserted where they were first sent. `room` as in `HistoryEntry.to_messages`.
     """
-    history = load_history(session)
     messages: list[Message] = []
     ahead = list(updates)
-    for entry in (*history.compacted, *history.entries):
+    for entry in entries:
         while ahead and ahead[0].seq < entry.row.seq:
             messages.append(SystemMessage(ahead.pop(0).text))
         messages.extend(entry.to_messages(ref, room))

@@ -24,13 +24,13 @@ from sessions.mcp.servers import RESERVED
 from sessions.models import Session, ToolDescription
 from sessions.output_format import read_format
 from sessions.repository.brought import Brought, BroughtKind, read_brought
-from sessions.repository.custom_tools import CustomTool, described, offered_by
+from sessions.repository.custom_tools import CustomTool, Described, described
+from sessions.repository.trust import brought_by
 from sessions.rules.in_force import Setup
 from sessions.runner.log.steps import ToolDescriptions
 from sessions.runner.offers.plugin_host import (
     describe_plugins,
-    kept_plugins,
-    plugin_program,
+    plugin_process,
     run_plugin_tool,
 )
 from sessions.sandboxes.build import sandbox_for
@@ -80,16 +80,17 @@ def custom_tools(
     session: Session, brought: Brought
 ) -> dict[str, Tool[Any]]:  # Any: see tools.registry
     """Returns: the custom tools where a session works, as the registry's are, by name."""
+    found = described(session.project, brought) or Described()
     return {
         tool.name: SchemaTool(
             name=tool.name,
             params=CustomParams,
-            run=partial(_run, tool),
+            run=partial(_run, tool, session, brought, found.off),
             permission=tool.name,
             description=tool.description,
             parameters=tool.parameters,
         )
-        for tool in offered_by(session.project, brought)
+        for tool in found.offered
     }
 
 
@@ -99,11 +100,18 @@ def offered_custom(session: Session, setup: Setup) -> list[Tool[Any]]:  # Any: a
     return [tool for tool in tools if not is_hidden(tool.permission, setup.ruleset)]
 
 
-async def _run(tool: CustomTool, params: CustomParams, context: ToolContext) -> ToolResult:
+async def _run(
+    tool: CustomTool,
+    session: Session,
+    brought: Brought,
+    off: frozenset[str],
+    params: CustomParams,
+    context: ToolContext,
+) -> ToolResult:
     shown: JsonObject = {"tool": tool.name, "input": params.arguments}
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
     found = await asyncio.to_thread(read_brought, context.worktree)
-    if found.run_digest != tool.digest:
+    if not found.run_digest == brought.run_digest == tool.digest:
         raise ToolError(
             f"The tool {tool.name} was not run: the tools and plugins in .opencode of this "
             "session's folder are others than those that were trusted. An admin of the team has to "
@@ -117,9 +125,8 @@ async def _run(tool: CustomTool, params: CustomParams, context: ToolContext) -> 
         "directory": str(context.directory),
     }
     if tool.of_plugin:
-        program = plugin_program(found, context.sandbox, context.worktree, context.directory)
-        place = kept_plugins(context.session_id, found.run_digest, program)
-        answer = await run_plugin_tool(place, tool.path, tool.export, params.arguments, about)
+        process = plugin_process(session, brought, context.sandbox, without=off)
+        answer = await run_plugin_tool(process, tool.path, tool.export, params.arguments, about)
     else:
         answer = await custom.run(
             context.sandbox,
@@ -154,7 +161,9 @@ async def describe_tools(step: ToolDescriptions) -> None:
     """Ask every file of tools what it has, and keep that for all turns with the same files."""
     session = step.session
     folder = Path(session.worktree)
-    brought = await asyncio.to_thread(read_brought, folder)
+    brought = await in_db(brought_by, session.project, str(folder))
+    if not brought.is_trusted:
+        return  # they have changed since somebody looked
     sandbox = await in_db(sandbox_for, session)
     tools: list[JsonValue] = []
     problems: list[JsonValue] = []
@@ -172,10 +181,9 @@ async def describe_tools(step: ToolDescriptions) -> None:
                 tools.append({**tool, "path": file.path})
     plugins: list[JsonValue] = []
     if brought.of(BroughtKind.PLUGIN):
-        program = plugin_program(brought, sandbox, folder, Path(session.directory))
-        place = kept_plugins(session.pk, brought.run_digest, program)
-        for one in await describe_plugins(place, brought):
-            plugins.append({"path": one.path, "hooks": [*one.hooks]})
+        process = plugin_process(session, brought, sandbox)
+        for one in await describe_plugins(process.kept(), brought):
+            plugins.append(one.to_json())
             problems += [{"path": one.path, "reason": reason} for reason in one.reasons]
             for tool, reason in _checked(list(one.tools), "", taken):
                 if reason:
@@ -190,8 +198,10 @@ async def describe_tools(step: ToolDescriptions) -> None:
 def _checked(
     found: list[JsonObject], stem: str, taken: set[str]
 ) -> Iterator[tuple[JsonObject, str]]:
-    """Yields: each tool, and why it cannot be offered."""
-    for one in found:
+    """Yields: each tool, and why it cannot be offered. One file has no more than all may have."""
+    if len(found) > MAX_TOOLS:
+        yield {}, f"It has more than {MAX_TOOLS} tools: the others are not offered."
+    for one in found[:MAX_TOOLS]:
         export, parameters = str(one.get("export", "")), one.get("parameters")
         # A plugin names its tools itself.
         name = (f"{stem}_{export}" if stem else export) if export != "default" else stem

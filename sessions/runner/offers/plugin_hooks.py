@@ -3,15 +3,18 @@
 A plugin that throws loses its change. One that takes too long does, too, with all that are asked
 after it: the process is ended, and started again once in a turn. After a few times it is off. What
 may forbid something (`stops`) is stricter: whatever keeps it from answering forbids.
+
+Calls that run beside each other are asked about one after the other: what ends the process for
+one does not fail the others.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from django.db import transaction
 
@@ -20,25 +23,28 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.models import Session, ToolDescription
 from sessions.repository.brought import Brought, BroughtKind
-from sessions.repository.custom_tools import described
-from sessions.repository.plugins import LIMITS_S, Plugin, PluginNote, assumed
-from sessions.runner.offers.mcp_kept import end_server, keep
+from sessions.repository.custom_tools import Described, described
+from sessions.repository.plugins import EVENT, LIMITS_S, Plugin, PluginNote, assumed
+from sessions.runner.offers.mcp_kept import end_server
+from sessions.runner.offers.plugin_client import PluginClient
 from sessions.runner.offers.plugin_host import (
-    key_of,
+    PluginProcess,
     plain_words,
-    plugin_program,
+    plugin_process,
     require_loaded,
+    short,
 )
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
-from tools.mcp.exchange import Greeted
-from tools.plugins.host import LOAD_S, Hooked, PluginLate, PluginProgram, call_hook
+from tools.mcp.exchange import Greeted, Server
+from tools.plugins.host import Hooked, PluginLate, call_hook
 
 logger = logging.getLogger(__name__)
 
 _STARTS_A_TURN = 2
 _MAX_KNOWN = 1_000
 _ENDED = "The process of the plugins ended twice in this turn. It is started again in the next."
+_waking: set[asyncio.Task[None]] = set()
 # How often the process of a session was started in a turn.
 _starts: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
@@ -65,36 +71,39 @@ class HookAnswer:
 class _Start:
     """Starts the process, but not again and again in one turn."""
 
-    program: PluginProgram
-    session_id: str
+    process: PluginProcess
     turn: str
 
     def connect(self) -> AbstractAsyncContextManager[Greeted]:
         """Raises: ToolError, also as the program does."""
-        turn, starts = _starts.pop(self.session_id, ("", 0))
+        session_id = self.process.session.pk
+        turn, starts = _starts.pop(session_id, ("", 0))
         starts = starts + 1 if turn == self.turn else 1
-        _starts[self.session_id] = (self.turn, starts)
+        _starts[session_id] = (self.turn, starts)
         while len(_starts) > _MAX_KNOWN:
             _starts.popitem(last=False)
         if starts > _STARTS_A_TURN:
             raise ToolError(_ENDED)
-        return self.program.connect()
+        return self.process.connect()
 
 
 @dataclass(frozen=True)
 class SessionPlugins:
     """The trusted plugins where a session works. `turn` is the prompt that is worked on."""
 
-    session_id: str
-    project_id: str
     turn: str
     plugins: tuple[Plugin, ...]
-    digest: str
-    program: PluginProgram = field(repr=False)
+    process: PluginProcess = field(repr=False)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
 
     def has(self, hook: str) -> bool:
         """Whether a plugin is to be called, or its absence is to be noticed."""
         return any(hook in plugin.hooks for plugin in self.plugins)
+
+    def notes(self, hook: str, did: str, why: str) -> tuple[PluginNote, ...]:
+        """Returns: the same of every plugin that has a hook."""
+        having = (plugin.path for plugin in self.plugins if hook in plugin.hooks)
+        return tuple(PluginNote(path, hook, did, why) for path in having)
 
     async def call(
         self, hook: str, given: JsonObject, output: JsonObject, *, stops: bool = False
@@ -108,24 +117,29 @@ class SessionPlugins:
         if stops and off:
             raise PluginForbids(
                 f"{off[0]} decides about this, and was switched off because it took too long three "
-                "times. An admin of the team can switch it on by trusting the files again."
+                "times. An admin of the team can reload the plugins on the page Agent files."
             )
-        try:
-            answer = await self._ask(hook, given, output, set(having) - {*off}, off, stops=stops)
-        except PluginLate as exc:
-            await self._end(exc.path)
-            paths = [exc.path] if exc.path in having else [*having]
-            return self._without(hook, output, paths, "late", exc, stops=stops)
-        except ToolError as exc:
-            await self._end("")
-            return self._without(hook, output, [*having], "failed", exc, stops=stops)
-        for path, message in answer.failed.items():
-            self._tell(hook, path, message)
-            if stops:
-                raise PluginForbids(f"{path}: {clean_text(message)}")
+        async with self._asking:
+            try:
+                answer = await self._ask(
+                    hook, given, output, set(having) - {*off}, off, stops=stops
+                )
+            except PluginLate as exc:
+                await self._end(exc.path)
+                paths = [exc.path] if exc.path in having else [*having]
+                return self._without(hook, output, paths, "late", exc, stops=stops)
+            except ToolError as exc:
+                await self._end("")
+                return self._without(hook, output, [*having], "failed", exc, stops=stops)
+        failed = {path: short(why) for path, why in answer.failed.items() if path in having}
+        for path in failed:
+            self._log(hook, path, "failed")
+        if stops and answer.failed:
+            said = [f"{path}: {clean_text(answer.failed[path])}" for path in failed]
+            raise PluginForbids(said[0] if said else "A plugin forbids this.")
         changed = tuple(path for path in answer.changed if path in having)
         notes = [PluginNote(path, hook, "changed") for path in changed]
-        notes += [PluginNote(path, hook, "failed") for path in answer.failed if path in having]
+        notes += [PluginNote(path, hook, "failed", why) for path, why in failed.items()]
         return HookAnswer(answer.output, tuple(notes), changed)
 
     async def _ask(
@@ -140,10 +154,7 @@ class SessionPlugins:
     ) -> Hooked:
         if not wanted:
             return Hooked(output)
-        key = key_of(self.session_id, self.digest, self.program)
-        start = _Start(self.program, self.session_id, self.turn)
-        place = keep(key, start, start_s=LOAD_S)
-        async with place.connect() as greeted:
+        async with self._kept().connect() as greeted:
             require_loaded(greeted, wanted)
             return await call_hook(
                 greeted.exchange,
@@ -151,9 +162,27 @@ class SessionPlugins:
                 given,
                 output,
                 limit_s=LIMITS_S[hook],
+                client=PluginClient(self.process.session, self.turn),
                 without=off,
                 stops=stops,
             )
+
+    def _kept(self) -> Server:
+        return self.process.kept(_Start(self.process, self.turn))
+
+    def wake(self) -> None:
+        """Have plugins that hear of events be there without being asked for anything else."""
+        if self.has(EVENT):
+            task = asyncio.create_task(self._wake())
+            _waking.add(task)
+            task.add_done_callback(_waking.discard)
+
+    async def _wake(self) -> None:
+        try:
+            async with self._kept().connect():
+                pass
+        except ToolError:
+            self._log(EVENT, "", "not_started")
 
     def _without(
         self,
@@ -167,39 +196,37 @@ class SessionPlugins:
     ) -> HookAnswer:
         why = plain_words(exc)
         for path in paths:
-            self._tell(hook, path, why)
+            self._log(hook, path, did)
         if stops:
             raise PluginForbids(f"{', '.join(paths)} could not be asked ({hook}). {why}") from exc
-        return HookAnswer(output, tuple(PluginNote(path, hook, did) for path in paths))
+        return HookAnswer(output, tuple(PluginNote(path, hook, did, why) for path in paths))
 
-    def _tell(self, hook: str, path: str, message: str) -> None:
-        shown = clean_text(message).replace("\n", " ")
-        logger.warning(
-            "plugin.failed session=%s plugin=%s hook=%s %s",
-            *(self.session_id, path, hook, shown),
-        )
+    def _log(self, hook: str, path: str, did: str) -> None:
+        """What a plugin says may be anything that it was shown: that stays in the session."""
+        session_id = self.process.session.pk
+        logger.warning("plugin.%s session=%s plugin=%s hook=%s", did, session_id, path, hook)
 
     async def _end(self, late: str) -> None:
         """Nobody knows what it is at, so it begins anew."""
-        await end_server(key_of(self.session_id, self.digest, self.program))
+        await end_server(self.process.key)
         if late in {plugin.path for plugin in self.plugins}:
-            await in_db(_count_late, self.project_id, self.digest, late)
+            session = self.process.session
+            digest = self.process.brought.run_digest
+            await in_db(_count_late, session.project_id, digest, late)
 
 
 def session_plugins(session: Session, brought: Brought, turn: str) -> SessionPlugins | None:
     """Returns: the plugins where a session works; None, without a query, where there are none."""
     if not brought.runs_plugins:
         return None
-    found = described(session.project, brought)
-    plugins = found.plugins if found else assumed(brought.of(BroughtKind.PLUGIN))
+    found = described(session.project, brought) or Described(
+        plugins=assumed(brought.of(BroughtKind.PLUGIN))
+    )
+    plugins = found.plugins
     if not any(plugin.hooks for plugin in plugins):
         return None
-    program = plugin_program(
-        brought, sandbox_for(session), Path(session.worktree), Path(session.directory)
-    )
-    return SessionPlugins(
-        session.pk, session.project_id, turn, plugins, brought.run_digest, program
-    )
+    process = plugin_process(session, brought, sandbox_for(session), without=found.off)
+    return SessionPlugins(turn, plugins, process)
 
 
 @transaction.atomic

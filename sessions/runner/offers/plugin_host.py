@@ -7,6 +7,8 @@ turns beside the session's MCP servers, and ends like those.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,74 +16,109 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.models import Session
 from sessions.repository.brought import PLUGINS, Brought, BroughtKind
-from sessions.repository.plugins import HOOKS, REFUSED, named_in
+from sessions.repository.plugins import EVENT, HOOKS, REFUSED, named_in
 from sessions.repository.trust import brought_by, files_of
-from sessions.runner.offers.mcp_kept import keep
+from sessions.runner.offers.mcp_kept import end_server, keep
+from sessions.runner.offers.plugin_client import PluginClient
+from sessions.runner.offers.plugin_events import telling
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
 from tools.mcp.exchange import Greeted, Server
 from tools.mcp.pool import Key
-from tools.plugins.host import LOAD_S, Loaded, PluginProgram, call_tool, loaded
+from tools.plugins.host import (
+    LOAD_S,
+    Loaded,
+    PluginLate,
+    PluginProgram,
+    call_tool,
+    loaded,
+)
 from tools.redaction import NO_SECRETS
 from tools.sandbox.base import Sandbox
 from tools.sandbox.bubblewrap import BubblewrapSandbox
 
 # No MCP server has this name.
 NAME = "/plugins"
+# Longer than loading may take, which says which plugin is late.
+START_S = LOAD_S + 5.0
 _MAX_REASON_CHARS = 500
 
 
 @dataclass(frozen=True)
 class PluginIdentity:
-    """Which files it was started from, and in which sandbox."""
+    """Which files it was started from, in which sandbox, and since which reload."""
 
     digest: str
     sandbox: Sandbox
+    reloads: int
 
     def holds(self, session: Session) -> bool:
         """Whether it may still be there. Asks the database."""
         brought = brought_by(session.project, files_of(session))
-        return brought.runs_plugins and self == identity_of(
-            brought.run_digest, sandbox_for(session)
-        )
+        return brought.runs_plugins and self == identity_of(brought, sandbox_for(session))
 
 
-def identity_of(digest: str, sandbox: Sandbox) -> PluginIdentity:
+def identity_of(brought: Brought, sandbox: Sandbox) -> PluginIdentity:
     """Returns: what differs for processes that may not be taken for one another."""
     if isinstance(sandbox, BubblewrapSandbox):
         # It is started without those that it is not given.
         sandbox = replace(sandbox, redactor=NO_SECRETS)
-    return PluginIdentity(digest, sandbox)
+    return PluginIdentity(brought.run_digest, sandbox, brought.reloads)
 
 
-def plugin_program(
-    brought: Brought, sandbox: Sandbox, worktree: Path, directory: Path
-) -> PluginProgram:
-    """Returns: how the plugins are started. They are loaded from what was read, not from the disk,
-    where an agent may have changed it in between."""
-    return PluginProgram(
+@dataclass(frozen=True)
+class PluginProcess:
+    """The process of a session's plugins: which it is, and how it is started."""
+
+    session: Session
+    brought: Brought
+    program: PluginProgram
+
+    @property
+    def key(self) -> Key:
+        """Under which it is kept."""
+        return Key(self.session.pk, NAME, identity_of(self.brought, self.program.sandbox))
+
+    @contextlib.asynccontextmanager
+    async def connect(self) -> AsyncIterator[Greeted]:
+        """Start it. Raises: ToolError."""
+        async with self.program.connect() as greeted, contextlib.AsyncExitStack() as stack:
+            if any(EVENT in one.hooks for one in loaded(greeted)):
+                await stack.enter_async_context(telling(greeted.exchange, self.session))
+            yield greeted
+
+    def kept(self, place: Server | None = None) -> Server:
+        """Returns: the one that lives, which is started by `place` when it is first reached."""
+        return keep(self.key, place or self, start_s=START_S)
+
+
+def plugin_process(
+    session: Session,
+    brought: Brought,
+    sandbox: Sandbox,
+    *,
+    without: Collection[str] = (),
+) -> PluginProcess:
+    """Returns: the process of the plugins, `without` some. They are loaded from what was read, not
+    from the disk, where an agent may have changed it in between."""
+    entries = (file.path for file in brought.of(BroughtKind.PLUGIN))
+    worktree = Path(session.worktree)
+    program = PluginProgram(
         sandbox,
         worktree,
-        directory,
+        Path(session.directory),
         {file.path: file.text for file in brought.of(*PLUGINS)},
-        tuple(file.path for file in brought.of(BroughtKind.PLUGIN)),
-        {"id": worktree.name, "worktree": str(worktree)},
+        tuple(path for path in entries if path not in without),
+        {"id": session.project_id, "worktree": str(worktree)},
+        PluginClient(session),
     )
-
-
-def key_of(session_id: str, digest: str, program: PluginProgram) -> Key:
-    """Returns: under which it is kept."""
-    return Key(session_id, NAME, identity_of(digest, program.sandbox))
-
-
-def kept_plugins(session_id: str, digest: str, program: PluginProgram) -> Server:
-    """Returns: the process of these plugins, which is started when it is first reached."""
-    return keep(key_of(session_id, digest, program), program, start_s=LOAD_S)
+    return PluginProcess(session, brought, program)
 
 
 @dataclass(frozen=True)
 class DescribedPlugin:
-    """A plugin with the hooks that are called; `reasons` say what is not used of it.
+    """A plugin with the hooks that are called; `reasons` say what is not used of it, `failed` why
+    it could not be loaded.
 
     Its `tools`: {export, description, parameters}.
     """
@@ -90,28 +127,36 @@ class DescribedPlugin:
     hooks: tuple[str, ...]
     tools: tuple[JsonObject, ...] = ()
     reasons: tuple[str, ...] = ()
+    failed: str = ""
+
+    def to_json(self) -> JsonObject:
+        """Returns: as it is kept, without its tools."""
+        return {"path": self.path, "hooks": [*self.hooks], "failed": self.failed}
 
 
 async def describe_plugins(place: Server, brought: Brought) -> list[DescribedPlugin]:
     """Load the plugins and ask what they have.
 
-    When not even that is possible, they are taken to have what their texts name: the next turns
+    Those that say nothing of themselves are taken to have what their texts name: the next turns
     try again, and what they may forbid is not done meanwhile.
     """
+    found: dict[str, DescribedPlugin] = {}
+    reason = "It said nothing of itself when it was loaded."
     try:
         async with place.connect() as greeted:
-            return [_described(one) for one in loaded(greeted)]
+            found = {one.path: _described(one) for one in loaded(greeted)}
     except ToolError as exc:
         reason = plain_words(exc)
-        return [
-            DescribedPlugin(file.path, tuple(named_in(file.text)), reasons=(reason,))
-            for file in brought.of(BroughtKind.PLUGIN)
-        ]
+    return [
+        found.get(file.path)
+        or DescribedPlugin(file.path, tuple(named_in(file.text)), failed=reason)
+        for file in brought.of(BroughtKind.PLUGIN)
+    ]
 
 
 def _described(one: Loaded) -> DescribedPlugin:
     if one.problem:
-        return DescribedPlugin(one.path, (), reasons=(_short(one.problem),))
+        return DescribedPlugin(one.path, (), failed=short(one.problem))
     unused = [f"{name}: {REFUSED[name]}" for name in one.hooks if name in REFUSED]
     return DescribedPlugin(
         one.path,
@@ -122,13 +167,20 @@ def _described(one: Loaded) -> DescribedPlugin:
 
 
 async def run_plugin_tool(
-    place: Server, path: str, name: str, arguments: JsonObject, about: JsonObject
+    process: PluginProcess, path: str, name: str, arguments: JsonObject, about: JsonObject
 ) -> JsonObject:
-    """Run a tool of a plugin. Returns: its answer, with `output`. Raises: ToolError."""
+    """Run a tool of a plugin. Returns: its answer, with `output`. Raises: ToolError.
+
+    `about` is the call, as plugins know it.
+    """
+    client = PluginClient(process.session, str(about["messageID"]))
     try:
-        async with place.connect() as greeted:
+        async with process.kept().connect() as greeted:
             require_loaded(greeted, {path})
-            return await call_tool(greeted.exchange, path, name, arguments, about)
+            return await call_tool(greeted.exchange, path, name, arguments, about, client=client)
+    except PluginLate as exc:
+        await end_server(process.key)
+        raise ToolError(plain_words(exc)) from exc
     except ToolError as exc:
         raise ToolError(plain_words(exc)) from exc
 
@@ -137,13 +189,14 @@ def require_loaded(greeted: Greeted, paths: set[str]) -> None:
     """Raises: ToolError when one of these plugins could not be loaded this time."""
     for one in loaded(greeted):
         if one.problem and one.path in paths:
-            raise ToolError(f"{one.path} could not be loaded: {_short(one.problem)}")
+            raise ToolError(f"{one.path} could not be loaded: {short(one.problem)}")
 
 
 def plain_words(exc: ToolError) -> str:
     """Returns: what happened to the process, which the exchange calls a server."""
-    return _short(exc.message.replace("The server", "The process of the plugins"))
+    return short(exc.message.replace("The server", "The process of the plugins"))
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """Returns: what a plugin said, fit to be shown."""
     return clean_text(text)[:_MAX_REASON_CHARS]

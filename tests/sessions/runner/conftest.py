@@ -1,14 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 import pytest
+import pytest_asyncio
 
 from providers.llm.events import StreamEvent
 from providers.llm.messages import ProviderRequest
 from providers.testing import ScriptedProvider
-from sessions.models import Session
+from sessions.models import Project, Session
+from sessions.runner.offers.mcp_kept import end_kept_servers
 from tests.sessions.projection import assert_log_equals_rows
+from tests.sessions.runner.plugin_files import Write, writer
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +35,10 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[ProviderRequest]:
 
     monkeypatch.setattr(ScriptedProvider, "stream", listen)
     return seen
+
+
+@pytest_asyncio.fixture
+async def write_plugin(project: Project) -> AsyncIterator[Write]:
+    """What writes a plugin of the project's repository; no process of it is left behind."""
+    yield writer(project)
+    await end_kept_servers()

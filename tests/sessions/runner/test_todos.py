@@ -15,8 +15,8 @@ from sessions.actions.revert import revert_session, unrevert_session
 from sessions.models import Event, Message, Part, Session, TodoList
 from sessions.present.conversation.todos import load_todo_dock
 from sessions.present.pages.export import export_pieces
-from sessions.stream.wire import to_wire_events
 from sessions.todos import load_todos
+from sessions.wire_events import to_wire_events
 from teams.auth import authenticate_user
 from teams.models import Role, User
 from tests.sessions.factories import prompt, script, session_access

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sessions.events.types import SessionEvent
-from sessions.stream.wire import (
+from sessions.wire_events import (
     envelope,
     needs_session,
     plain,

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from tools.custom.run import node
 from tools.errors import ToolError
 from tools.mcp.exchange import Greeted
+from tools.plugins import host
 from tools.plugins.host import (
     LOAD_S,
     Loaded,
@@ -263,3 +265,20 @@ async def test_typescript_is_loaded_or_refused_in_words(start: Any, tmp_path: Pa
     async with program.connect() as greeted:
         [one] = loaded(greeted)
         assert one.hooks == ("event",) or "TypeScript needs Node.js 22.13" in one.problem
+
+
+async def test_without_node_a_sentence_says_so(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "node", lambda *given: ("node-that-is-missing",))
+    with pytest.raises(ToolError, match=r"Node\.js 20 or later in the sandbox, and there is none"):
+        async with start(a=on("")):
+            pass
+
+
+async def test_an_old_node_is_refused_with_its_version(
+    start: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = "Object.defineProperty(process.versions, 'node', { value: '18.20.4' });"
+    monkeypatch.setattr(host, "node", lambda text, *given: node(old + text, *given))
+    with pytest.raises(ToolError, match=r"Node\.js 20 or later, not 18\.20\.4"):
+        async with start(a=on("")):
+            pass

@@ -1,0 +1,83 @@
+"""What plugins of repositories do now, for the people of a project and for operators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from sessions.models import ToolDescription
+from sessions.repository.brought import Brought, BroughtKind
+from sessions.repository.custom_tools import Described, to_described
+from sessions.repository.plugins import Plugin, named_in
+
+_MOST_SHOWN = 100
+_MOST_REASONS = 20
+
+
+@dataclass(frozen=True)
+class PluginRow:
+    """`chip` is the class of its `state`, `why` says why it does nothing, `unused` what of it is
+    not used."""
+
+    path: str
+    state: str
+    chip: str
+    why: str
+    hooks: list[str]
+    tools: list[str]
+    unused: list[str]
+
+
+@dataclass(frozen=True)
+class OpsPlugin:
+    """A plugin, and where it is."""
+
+    team: str
+    project: str
+    plugin: PluginRow
+
+
+def plugin_rows(brought: Brought, found: Described | None) -> list[PluginRow]:
+    """Returns: the plugins of a project's folder. `found`: None while they have not been loaded."""
+    files = brought.of(BroughtKind.PLUGIN)
+    if found is not None and brought.is_trusted:
+        known = {plugin.path: plugin for plugin in found.plugins}
+        return [_row(known[file.path], found) for file in files if file.path in known]
+    state = _("Loads in the next turn") if brought.is_trusted else _("Not trusted")
+    return [PluginRow(file.path, state, "", "", named_in(file.text), [], []) for file in files]
+
+
+def known_plugins() -> list[OpsPlugin]:
+    """Returns: the plugins of all projects that were loaded, with those that do nothing first. One
+    query."""
+    rows = ToolDescription.objects.exclude(plugins=[]).select_related("project__team")
+    found = [
+        OpsPlugin(row.project.team.name, row.project.name, _row(plugin, described))
+        for row in rows.order_by("-described_at")[:_MOST_SHOWN]
+        for described in (to_described(row),)
+        for plugin in described.plugins
+    ]
+    return sorted(found, key=lambda one: not one.plugin.why)[:_MOST_SHOWN]
+
+
+def _row(plugin: Plugin, found: Described) -> PluginRow:
+    state, chip, why = _("Loaded"), "chip-done", ""
+    if plugin.is_off:
+        state, chip = _("Switched off"), "chip-fail"
+        why = _("It took too long three times. Fix it, or reload the plugins to try again.")
+    elif plugin.failed:
+        state, chip, why = _("Failed"), "chip-fail", plugin.failed
+    return PluginRow(
+        plugin.path,
+        state,
+        chip,
+        why,
+        sorted(plugin.hooks),
+        [tool.name for tool in found.tools if tool.path == plugin.path],
+        _unused(plugin.path, found),
+    )
+
+
+def _unused(path: str, found: Described) -> list[str]:
+    return [one.reason for one in found.problems if one.path == path][:_MOST_REASONS]

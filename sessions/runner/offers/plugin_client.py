@@ -1,0 +1,243 @@
+"""What plugins get as `client`: reads, with the rights of who has prompted, in this project.
+
+Nothing of the server is in the sandbox, neither an address nor a token: each call comes over the
+pipe of the process, and is answered as long as the hook or tool that made it is at work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import AppError, Invalid, NotFound
+from opencode_web.lib.json import JsonObject, JsonValue, object_of
+from sessions.access import SessionAccess, access_session
+from sessions.agents.loader import agent_to_wire, ordered_agents
+from sessions.browse.ask import browse
+from sessions.browse.file_scope import Where
+from sessions.browse.operations import (
+    FIND_FILES,
+    FIND_TEXT,
+    LIST_FILES_CHANGED,
+    LIST_FOLDER,
+    READ_FILE,
+)
+from sessions.config.effective import effective_data, project_config
+from sessions.config.known_keys import split_unknown
+from sessions.config.public import public_config
+from sessions.git.branch import branch_of
+from sessions.models import Message, Part, Session, State
+from sessions.rules.in_force import agent_ruleset
+from sessions.todos import load_todos
+from sessions.visibility import sessions_in
+from sessions.wire import (
+    SESSION_COLUMNS,
+    message_to_wire,
+    project_to_wire,
+    session_to_wire,
+    status_to_wire,
+)
+from teams.auth import authenticate_for
+from teams.models import Role
+from tools.errors import ToolError
+
+MAX_CALLS = 100
+MAX_LISTED = 100
+MAX_BYTES = 4 * 1024 * 1024
+
+Read = Callable[[SessionAccess, JsonObject], Any]  # Any: typed dicts, which are JSON
+Look = Callable[[Where, JsonObject], Awaitable[Any]]  # Any: as above
+
+
+class PluginClient:
+    """Answers the calls of one hook or tool of plugins in a session.
+
+    `message_id` is the prompt that is worked on or the answer to it; empty for the newest prompt.
+    """
+
+    def __init__(self, session: Session, message_id: str = "") -> None:
+        self._session = session
+        self._message_id = message_id
+        self._calls = 0
+
+    async def __call__(self, name: str, given: JsonObject) -> JsonObject:
+        """Returns: `{data}`, or `{error}` as clients of the API know it.
+
+        Raises: ToolError for what plugins are not offered, or for too much of it.
+        """
+        self._calls += 1
+        if self._calls > MAX_CALLS:
+            raise ToolError(f"A hook can call client at most {MAX_CALLS} times.")
+        args = {**given, **object_of(given, "path"), **object_of(given, "query")}
+        try:
+            value = await self._read(name, args)
+        except AppError as exc:
+            return {"error": exc.to_json()}
+        if await asyncio.to_thread(_is_large, value):
+            raise ToolError(
+                f"The answer to client.{name} is larger than {MAX_BYTES >> 20} MiB. Ask for less, "
+                "for example with a limit."
+            )
+        return {"data": value}
+
+    async def _read(self, name: str, args: JsonObject) -> JsonValue:
+        value: JsonValue
+        if (read := _READS.get(name)) is not None:
+            value = await in_db(lambda: read(self.access(), args))
+        elif (look := _LOOKS.get(name)) is not None:
+            access = await in_db(self.access)
+            cautious = not access.team.can(Role.MEMBER)
+            value = await look(Where.of_session(access.session, cautious=cautious), args)
+        else:
+            raise ToolError(f"client.{name} is not available to plugins of a repository.")
+        return value
+
+    def access(self) -> SessionAccess:
+        """Asked again for each call: rights end when they end."""
+        prompts = Message.objects.filter(session=self._session, role="user").order_by("-seq")
+        if self._message_id:
+            answer = Message.objects.filter(session=self._session, pk=self._message_id).first()
+            asked = answer.data.get("parentID") if answer is not None else None
+            prompts = prompts.filter(pk=asked or self._message_id)
+        prompt = prompts.select_related("author").first()
+        if prompt is None or prompt.author is None or not prompt.author.is_active:
+            raise ToolError("client is not available: nobody is there in whose name it reads.")
+        person = authenticate_for(prompt.author, self._session.project.team)
+        return access_session(person, self._session.pk)
+
+
+def _is_large(value: JsonValue) -> bool:
+    return len(json.dumps(value)) > MAX_BYTES
+
+
+def _named(access: SessionAccess, args: JsonObject) -> Session:
+    """Returns: the session itself, one that it belongs to, or one of its sub-agents."""
+    session_id = str(args.get("id") or args.get("sessionID") or access.session.pk)
+    if session_id == access.session.pk:
+        return access.session
+    found = access_session(access.principal, session_id).session
+    if found.top_id != access.session.top_id:
+        raise NotFound("Session", session_id)
+    return found
+
+
+def _text(args: JsonObject, name: str) -> str:
+    value = args.get(name)
+    if not isinstance(value, str):
+        raise Invalid(f"{name} is missing, or no text.")
+    return value
+
+
+def _limit(args: JsonObject) -> int:
+    value = args.get("limit")
+    return max(1, min(value, MAX_LISTED)) if isinstance(value, int) else MAX_LISTED
+
+
+def told_sessions(access: SessionAccess) -> QuerySet[Session]:
+    """Returns: the sessions of the project of which plugins may hear.
+
+    Of private ones only those of their own tree: what a plugin learns it can say in this session,
+    which others read.
+    """
+    own = Q(pk=access.session.top_id) | Q(root=access.session.top_id)
+    is_open = Q(root=None, is_private=False) | Q(root__is_private=False)
+    return sessions_in(access.team).filter(own | is_open, project=access.project)
+
+
+def _sessions(access: SessionAccess, args: JsonObject) -> object:
+    rows = told_sessions(access).only(*SESSION_COLUMNS)
+    found = list(rows.order_by("-updated_at", "pk")[: _limit(args)])
+    for row in found:
+        row.project = access.project
+    return [session_to_wire(row) for row in found]
+
+
+def _children(access: SessionAccess, args: JsonObject) -> object:
+    rows = sessions_in(access.team).filter(parent=_named(access, args))
+    found = rows.select_related("project").order_by("created_at", "pk")[:MAX_LISTED]
+    return [session_to_wire(row) for row in found]
+
+
+def _statuses(access: SessionAccess, args: JsonObject) -> object:
+    rows = told_sessions(access).exclude(state=State.IDLE)
+    return {row.pk: status_to_wire(row) for row in rows[:MAX_LISTED]}
+
+
+def _messages(access: SessionAccess, args: JsonObject) -> object:
+    """The newest, the oldest of them first."""
+    session = _named(access, args)
+    newest = Message.objects.visible(session).order_by("-seq")[: _limit(args)]
+    return _with_parts(list(newest)[::-1])
+
+
+def _message(access: SessionAccess, args: JsonObject) -> object:
+    session, message_id = _named(access, args), _text(args, "messageID")
+    found = Message.objects.visible(session).filter(pk=message_id).first()
+    if found is None:
+        raise NotFound("Message", message_id)
+    return _with_parts([found])[0]
+
+
+def _with_parts(messages: list[Message]) -> list[object]:
+    parts: dict[str, list[Part]] = defaultdict(list)
+    for part in Part.objects.filter(message__in=messages).order_by("seq", "pk"):
+        parts[part.message_id].append(part)
+    return [message_to_wire(one, parts[one.pk]) for one in messages]
+
+
+def _paths(access: SessionAccess, args: JsonObject) -> object:
+    session = access.session
+    empty = {"home": "", "state": "", "config": ""}
+    return {**empty, "worktree": session.worktree, "directory": session.directory}
+
+
+def _agents(access: SessionAccess, args: JsonObject) -> object:
+    project, folder = access.project, access.session.folder
+    config = project_config(project, folder)
+    return [
+        agent_to_wire(agent, agent_ruleset(project, agent, config, folder))
+        for agent in ordered_agents(config)
+    ]
+
+
+def _config(access: SessionAccess, args: JsonObject) -> object:
+    return public_config(split_unknown(effective_data(access.project, access.session.folder))[0])
+
+
+def _branch(access: SessionAccess, args: JsonObject) -> object:
+    folder = access.session.folder
+    if not folder:
+        return {"branch": branch_of(access.project)}
+    rows = access.project.checkouts.filter(folder=folder)
+    return {"branch": rows.values_list("branch", flat=True).first() or ""}
+
+
+_READS: dict[str, Read] = {
+    "session.list": _sessions,
+    "session.get": lambda access, args: session_to_wire(_named(access, args)),
+    "session.children": _children,
+    "session.status": _statuses,
+    "session.todo": lambda access, args: load_todos(_named(access, args).pk),
+    "session.messages": _messages,
+    "session.message": _message,
+    "project.current": lambda access, args: project_to_wire(access.project),
+    "path.get": _paths,
+    "vcs.get": _branch,
+    "app.agents": _agents,
+    "config.get": _config,
+}
+_LOOKS: dict[str, Look] = {
+    "file.list": lambda where, args: browse(where, LIST_FOLDER, path=_text(args, "path")),
+    "file.read": lambda where, args: browse(where, READ_FILE, path=_text(args, "path")),
+    "file.status": lambda where, args: browse(where, LIST_FILES_CHANGED),
+    "find.text": lambda where, args: browse(where, FIND_TEXT, pattern=_text(args, "pattern")),
+    "find.files": lambda where, args: browse(
+        where, FIND_FILES, query=_text(args, "query"), kind="", limit=_limit(args)
+    ),
+}

@@ -45,6 +45,19 @@ _LABELS = {
     "live messages": gettext_noop("Live messages"),
     "worker": gettext_noop("Worker"),
     "sandbox": gettext_noop("Sandbox"),
+    "sandbox walls": gettext_noop("Sandbox walls"),
+    "sandbox: files": gettext_noop("Sandbox: files"),
+    "sandbox: system": gettext_noop("Sandbox: system"),
+    "sandbox: environment": gettext_noop("Sandbox: environment"),
+    "sandbox: namespaces": gettext_noop("Sandbox: namespaces"),
+    "sandbox: network": gettext_noop("Sandbox: network"),
+    "sandbox: privileges": gettext_noop("Sandbox: privileges"),
+    "sandbox: seccomp": gettext_noop("Sandbox: seccomp"),
+    "sandbox: network list": gettext_noop("Sandbox: network list"),
+    "sandbox: memory limit": gettext_noop("Sandbox: memory limit"),
+    "sandbox: process limit": gettext_noop("Sandbox: process limit"),
+    "sandbox: cgroup": gettext_noop("Sandbox: cgroup"),
+    "sandbox: file size limit": gettext_noop("Sandbox: file size limit"),
 }
 
 _ROUND_TRIP_S = 3.0

@@ -220,7 +220,7 @@ def _from_row(row: ProviderConfig, block: ProviderBlock, named: frozenset[str]) 
     source = "custom" if kind is ProviderKind.SCRIPTED else "api"
     return Provider(
         id=row.provider_id,
-        name=block.name or row.name,
+        name=block.name or row.shown_name,
         kind=kind,
         npm=npm,
         base_url=base_url,

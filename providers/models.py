@@ -9,6 +9,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from opencode_web.lib.fields import EncryptedTextField
 from opencode_web.lib.ids import new_id
@@ -106,6 +107,11 @@ class ProviderConfig(Circuit):
 
     def __str__(self) -> str:
         return self.provider_id
+
+    @property
+    def shown_name(self) -> str:
+        """Its name. That of the demo is translated, unless somebody has renamed it."""
+        return gettext(self.name) if self.kind == ProviderKind.SCRIPTED else self.name
 
     @property
     def config(self) -> JsonObject:

@@ -18,9 +18,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from opencode_web.lib.json import JsonObject, JsonValue
-from teams.audit_texts import SENTENCES, field_label, said_value
+from teams.audit_fields import field_label, said_value
+from teams.audit_texts import SENTENCES
 from teams.models import AuditEntry, Membership, Role, Team, User
 
 Details = list[tuple[str, str]]
@@ -129,9 +131,24 @@ def _text_of(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def labelled(details: Details) -> Details:
-    """Returns: the details with the names and values that people read; of what was changed, one
-    line with the value before and after."""
+def described(data: JsonObject) -> Details:
+    """Returns: names and values in the words that people read, each change of a list in a line."""
+    lists = {key: _changes_in(value) for key, value in data.items()}
+    shown = _labelled(details_of({key: data[key] for key, changes in lists.items() if not changes}))
+    for key, changes in lists.items():
+        words = (_labelled(details_of(change)) for change in changes)
+        shown += [(field_label(key), " · ".join(map(": ".join, one))) for one in words]
+    return shown
+
+
+def _changes_in(value: JsonValue) -> list[JsonObject]:
+    found = value if isinstance(value, list) else []
+    return [one for one in found if isinstance(one, dict)]
+
+
+def _labelled(details: Details) -> Details:
+    """Returns: the details in words; of what was changed, one line with its value before and
+    after."""
     values = dict(details)
     shown: Details = []
     for name, value in details:
@@ -144,7 +161,7 @@ def labelled(details: Details) -> Details:
             continue
         told = {side: said_value(field, value)}
         told[_SIDES[side]] = said_value(field, values.get(other, "…"))
-        label = field_label(field) if field else _("Change")
+        label = field_label(field) if field else pgettext("noun", "Change")
         shown.append((label, f"{told['before']} → {told['after']}"))
     return shown
 

@@ -303,81 +303,6 @@ KINDS: dict[str, Promise] = {
     "user": gettext_lazy("Account"),
     "webhook": gettext_lazy("Webhook"),
 }
-_FIELDS: dict[str, Promise] = {
-    "account": gettext_lazy("Account"),
-    "after": gettext_lazy("After"),
-    "agent": gettext_lazy("Agent"),
-    "always": gettext_lazy("Always allowed"),
-    "approved_by": gettext_lazy("Approved by"),
-    "asker": gettext_lazy("Asked by"),
-    "before": gettext_lazy("Before"),
-    "branch": gettext_lazy("Branch"),
-    "changes": gettext_lazy("Changes"),
-    "change_request": gettext_lazy("Request"),
-    "characters": gettext_lazy("Characters"),
-    "commit": gettext_lazy("Commit"),
-    "count": gettext_lazy("Count"),
-    "days": gettext_lazy("Days"),
-    "delivery": gettext_lazy("Delivery"),
-    "email": gettext_lazy("E-mail"),
-    "engine": gettext_lazy("Search engine"),
-    "file": gettext_lazy("File"),
-    "files": gettext_lazy("Files"),
-    "folder": gettext_lazy("Folder"),
-    "format": gettext_lazy("Format"),
-    "group": gettext_lazy("Group"),
-    "host": gettext_lazy("Host"),
-    "into": gettext_lazy("Into"),
-    "key": gettext_lazy("Key"),
-    "keys": gettext_lazy("Settings"),
-    "links": gettext_lazy("Links"),
-    "message": gettext_lazy("Message"),
-    "messages": gettext_lazy("Messages"),
-    "method": gettext_lazy("Method"),
-    "model": gettext_lazy("Model"),
-    "name": gettext_lazy("Name"),
-    "network": gettext_lazy("Network"),
-    "others": gettext_lazy("Other requests"),
-    "outcome": gettext_lazy("Result"),
-    "parts": gettext_lazy("Parts"),
-    "path": gettext_lazy("Path"),
-    "pattern": gettext_lazy("Pattern"),
-    "patterns": gettext_lazy("Patterns"),
-    "permission": gettext_lazy("Permission"),
-    "port": gettext_lazy("Port"),
-    "prefix": gettext_lazy("Prefix"),
-    "project": gettext_lazy("Project"),
-    "provider": gettext_lazy("Provider"),
-    "reason": gettext_lazy("Reason"),
-    "reply": gettext_lazy("Response"),
-    "request": gettext_lazy("Request"),
-    "role": gettext_lazy("Role"),
-    "route": gettext_lazy("Route"),
-    "rule": gettext_lazy("Rule"),
-    "scope": gettext_lazy("Scope"),
-    "server": gettext_lazy("MCP server"),
-    "session": gettext_lazy("Session"),
-    "sharing": gettext_lazy("Sharing"),
-    "slug": gettext_lazy("Address"),
-    "title": gettext_lazy("Title"),
-    "until": gettext_lazy("Until"),
-    "user": gettext_lazy("Person"),
-    "user_agent": gettext_lazy("Browser"),
-}
-# Values that are words of ours, by field.
-_VALUES: dict[str, dict[str, Promise]] = {
-    "outcome": {"ok": gettext_lazy("works")},
-    "reply": {
-        "once": gettext_lazy("Allow once"),
-        "always": gettext_lazy("Allow and remember"),
-        "reject": gettext_lazy("Reject"),
-    },
-    "scope": {
-        "session": gettext_lazy("Session"),
-        "project": gettext_lazy("Project"),
-        "team": gettext_lazy("Team"),
-    },
-}
 
 
 def action_label(action: str) -> str:
@@ -388,13 +313,3 @@ def action_label(action: str) -> str:
 def kind_label(kind: str) -> str:
     """Returns: what people call rows of this kind."""
     return str(KINDS.get(kind, kind))
-
-
-def field_label(name: str) -> str:
-    """Returns: the name of a field of the data, also of a nested one such as `before.name`."""
-    return ", ".join(str(_FIELDS.get(part, part)) for part in name.split("."))
-
-
-def said_value(name: str, value: str) -> str:
-    """Returns: the value of a field; one of ours in words."""
-    return str(_VALUES.get(name, {}).get(value, value))

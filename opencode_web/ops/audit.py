@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from teams.audit_sentences import Details, details_of, labelled
+from teams.audit_sentences import Details, described, details_of
 from teams.audit_texts import action_label, kind_label
 from teams.audit_trail import narrowed
 from teams.forms import AuditForm
@@ -49,7 +49,7 @@ class AuditLine:
 
     @property
     def labelled(self) -> Details:
-        return labelled(self.details)
+        return described(self.entry.told) if self.details else []
 
     @property
     def cells(self) -> list[str]:

@@ -101,7 +101,8 @@ def create_demo(team: Team, *, actor: User | None, ip: str | None = None) -> Pro
         team,
         actor=actor,
         kind=ProviderKind.SCRIPTED,
-        name=_(PROVIDER_NAME),
+        # Stored untranslated: each reader sees it in their own language.
+        name=PROVIDER_NAME,
         provider_id=PROVIDER_ID,
         ip=ip,
     )

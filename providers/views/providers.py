@@ -75,7 +75,7 @@ def provider_share(request: HolderRequest, *, provider: str) -> HttpResponse:
     chosen = Team.objects.filter(pk__in=request.POST.getlist("team"))
     teams = None if request.POST.get("for") == "all" else [*chosen]
     actions.share_provider(row, actor=request.user, teams=teams, ip=client_ip(request))
-    said = _("%(name)s saved.") % {"name": row.name}
+    said = _("%(name)s saved.") % {"name": row.shown_name}
     return done(request, said, to=account_url(request.holder, row))
 
 
@@ -142,9 +142,9 @@ def provider_delete(request: HolderRequest, *, provider: str) -> HttpResponse:
     if request.method == "POST":
         actions.delete_provider(row, actor=request.user, ip=client_ip(request))
         url = request.holder.url("models")
-        return done(request, _("%(name)s deleted.") % {"name": row.name}, to=url)
+        return done(request, _("%(name)s deleted.") % {"name": row.shown_name}, to=url)
     context = {
-        "title": _("Delete %(name)s?") % {"name": row.name},
+        "title": _("Delete %(name)s?") % {"name": row.shown_name},
         "text": _("Its key is deleted. Sessions that use one of its models need another one."),
         "action": _("Delete"),
         "back": account_url(request.holder, row),

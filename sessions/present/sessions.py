@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
+from django.template.defaultfilters import capfirst
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
@@ -359,7 +360,7 @@ def _detail(session: Session, text: str, asked: str, doing: str) -> str:
         why = outcome_of(session)[:120]
         return _("Waiting to retry: %(why)s") % {"why": why}
     if session.state != State.IDLE:
-        words = [doing] if doing else [text, session.agent]
+        words = [doing] if doing else [text, capfirst(session.agent)]
         percent = _percent(session.context_tokens, session.context_limit)
         words += [] if percent is None else [_("%(percent)s %% context") % {"percent": percent}]
         return " · ".join(word for word in words if word)

@@ -35,7 +35,7 @@ window.words = {
 "Members can see this terminal now.": "Mitglieder können dieses Terminal jetzt sehen.",
 "Message sent.": "Nachricht gesendet.",
 "My version": "Meine Fassung",
-"Needs you": "Braucht Sie",
+"Needs you": "Antwort nötig",
 "Newer version": "Neuere Fassung",
 "Next match": "Nächster Treffer",
 "No connection to the server. Nothing was sent; try again.": "Keine Verbindung zum Server. Es wurde nichts gesendet; versuchen Sie es noch einmal.",

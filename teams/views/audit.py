@@ -13,7 +13,7 @@ from opencode_web.lib.csv_text import csv_download
 from opencode_web.lib.errors import Invalid
 from teams.audit import AuditAction, record
 from teams.audit_chain.state import state_of
-from teams.audit_sentences import Details, details_of, labelled, load_known, name_of, sentence_of
+from teams.audit_sentences import Details, described, details_of, load_known, name_of, sentence_of
 from teams.audit_texts import kind_label
 from teams.audit_trail import NONE, csv_of, find_entries, page_of
 from teams.forms import AuditForm
@@ -40,7 +40,7 @@ def _shown(team: Team, entries: list[AuditEntry]) -> list[Line]:
             sentence_of(entry, known),
             kind_label(entry.target_type),
             name_of(entry, known),
-            labelled(details_of(entry.told)),
+            described(entry.told),
         )
         for entry in entries
     ]

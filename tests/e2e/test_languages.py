@@ -120,3 +120,21 @@ def test_two_people_read_one_turn_in_their_languages_while_it_grows(
     expect(german.locator("[data-permission]")).to_contain_text("The agent has a question")
     expect(german.get_by_role("log")).to_contain_text("Well.")
     elsewhere.close()
+
+
+@pytest.mark.deep
+def test_a_longer_language_cuts_no_choice_of_a_new_session_off(
+    server: Installation, page: Page
+) -> None:
+    prefer(page, server, "de")
+    for width in (1440, 1100):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"{server.url}/t/{server.team}/")
+        expect(page.locator(".composer-model [data-pick-label]")).to_be_visible()
+        bar = page.locator(".composer-bar")
+        cut = "bar => [...bar.querySelectorAll('*')].filter(one => one.checkVisibility()"
+        cut += " && one.clientWidth && one.scrollWidth > one.clientWidth + 1"
+        cut += " && !one.matches('.unseen, input')).map(one => one.textContent.trim())"
+        assert bar.evaluate(cut) == [], width
+        assert has_no_sideways_scroll(page)
+    page.set_viewport_size(WIDE)

@@ -11,6 +11,7 @@ import pytest
 from django.core.management import call_command
 from pytest_django import Settings
 
+from opencode_web.diagnosis import Finding
 from opencode_web.preflight import hold_lock
 from providers.models import Credential, ProviderConfig
 from teams.models import Team
@@ -68,6 +69,10 @@ def test_a_host_that_has_everything_is_fine(tmp_path: Path) -> None:
         *(f"sandbox: {wall}" for wall in WALLS),
     }
     assert found["data"]["detail"] == str(tmp_path)
+    # Programs have the same name in every language.
+    assert {name for name, row in found.items() if Finding(**row).label == name} == {
+        *("git", "ripgrep")
+    }
 
 
 @pytest.mark.django_db(transaction=True)

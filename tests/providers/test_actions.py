@@ -5,6 +5,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
+from django.utils import translation
 from pytest_django import Settings
 
 from opencode_web.lib.crypto import decrypt
@@ -234,3 +235,12 @@ def test_settings_cannot_name_a_metadata_address(team: Team, alice: User) -> Non
     config = {"provider": {"x": {"options": {"baseURL": "http://169.254.169.254/v1"}}}}
     with pytest.raises(Invalid, match="not allowed"):
         actions.absorb_keys(team, config, actor=alice)
+
+
+def test_each_reader_sees_the_name_of_the_demo_in_their_language(team: Team, alice: User) -> None:
+    with translation.override("de"):
+        row = actions.create_demo(team, actor=alice)
+        assert row.shown_name == "Vorbereitete Demo (kein echtes Modell)"
+    assert row.shown_name == "Scripted demo (no real model)"
+    row.name = "Playground"
+    assert row.shown_name == "Playground"

@@ -145,6 +145,26 @@ def test_an_entry_is_a_sentence_with_links(
     assert '<option value="member.role_changed">Member role changed</option>' in page
 
 
+def test_a_changed_budget_is_told_in_words(client_for: ClientFor, alice: User, team: Team) -> None:
+    change = {"scope": "team", "period": "week", "soft": False, "before": None, "after": "5.00"}
+    other = {"scope": "each", "period": "day", "soft": True, "before": "1.00", "after": "2.00"}
+    record(
+        AuditAction.BUDGETS_CHANGED,
+        actor=alice,
+        team=team,
+        target=team,
+        data={"changes": [change, other]},
+    )
+    page = client_for(alice).get(PAGE, headers={"accept-language": "de"}).content.decode()
+    told = re.findall(r"<dt>Änderungen</dt><dd>(.*?)</dd>", page)
+    assert [one.split(" · ")[0] for one in told] == [
+        "Änderung: … → 5.00",
+        "Änderung: 1.00 → 2.00",
+    ]
+    assert "Zeitraum: Woche" in told[0]
+    assert "Umfang: Jedes Mitglied" in told[1]
+
+
 def test_an_entry_without_its_data_and_people_is_still_a_sentence(
     client_for: ClientFor, alice: User, team: Team
 ) -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.outbound_policy import parse_place
 from tools.sandbox.base import Command
 from tools.sandbox.bubblewrap import BubblewrapSandbox
@@ -64,9 +66,11 @@ async def examine_list(sandbox: BubblewrapSandbox) -> list[Wall]:
 def _judge(said: dict[str, str], *, missing: bool) -> Wall:
     name = "network list"
     if missing:
-        return Wall(name, False, "teams that list hosts get no network: install python3 in /usr")
+        return Wall(name, False, _("teams that list hosts get no network: install python3 in /usr"))
     if said.get("past") or _WORD in said.get("other", _WORD) or " 403 " not in said["other"]:
-        return Wall(name, False, "a host that is not listed was reached: set SANDBOX_NETWORK=none")
+        found = _("a host that is not listed was reached: set SANDBOX_NETWORK=none")
+        return Wall(name, False, found)
     if _WORD not in said.get("listed", ""):
-        return Wall(name, False, f"a listed host was not reached: {said.get('listed', '')[:200]}")
-    return Wall(name, True, "listed hosts are reached by the proxy, others are not")
+        found = _("a listed host was not reached: {answer}")
+        return Wall(name, False, found.format(answer=said.get("listed", "")[:200]))
+    return Wall(name, True, _("listed hosts are reached by the proxy, others are not"))

@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from django.utils.translation import gettext as _
+
 from tools.sandbox.base import Command, Exit
 from tools.sandbox.bubblewrap import Bubblewrap, BubblewrapSandbox
 from tools.sandbox.cgroup import CgroupError, make_group
@@ -76,10 +78,14 @@ async def examine_walls(
     return [
         *_walls(said, network=network),
         *listed,
-        Wall("memory limit", bool(memory.stopped), _measured(memory, "the memory of a command")),
+        Wall(
+            "memory limit",
+            bool(memory.stopped),
+            _measured(memory, _("the memory of a command is not limited")),
+        ),
         _process_wall(processes, in_cgroup=any(wall.holds for wall in given)),
         *given,
-        Wall("file size limit", bool(file.stopped), _kept(file, "the size of a file")),
+        Wall("file size limit", bool(file.stopped), _kept(file)),
     ]
 
 
@@ -129,23 +135,25 @@ def _walls(said: dict[str, str], *, network: bool) -> Iterator[Wall]:
     yield Wall(
         "files",
         files,
-        "a command sees its worktree and nothing of the server's"
+        _("a command sees its worktree and nothing of the server's")
         if files
-        else "a file outside the worktree could be read: commands must not be allowed here",
+        else _("a file outside the worktree could be read: commands must not be allowed here"),
     )
     system = all(said.get(name) == "no" for name in ("usr", "etc", "kernel"))
     yield Wall(
         "system",
         system,
-        "read-only, kernel settings too"
+        _("read-only, kernel settings too")
         if system
-        else "a command could change the system: run the server as an ordinary user",
+        else _("a command could change the system: run the server as an ordinary user"),
     )
     strange = sorted(set(said.get("names", "?").split()) - _OWN_NAMES)
     yield Wall(
         "environment",
         not strange,
-        f"shows {', '.join(strange)}" if strange else "none of the server's",
+        _("shows {names}").format(names=", ".join(strange))
+        if strange
+        else _("none of the server's"),
     )
     yield from _namespaces(said, network=network)
     nested = said.get("nested") == "no"
@@ -153,17 +161,17 @@ def _walls(said: dict[str, str], *, network: bool) -> Iterator[Wall]:
     yield Wall(
         "privileges",
         nested and powers,
-        "no capabilities, no new user namespaces"
+        _("no capabilities, no new user namespaces")
         if nested and powers
-        else "commands can make user namespaces of their own: install bubblewrap 0.8 or newer",
+        else _("commands can make user namespaces of their own: install bubblewrap 0.8 or newer"),
     )
     filtered = said.get("Seccomp:") == "2"
     yield Wall(
         "seccomp",
         filtered,
-        "system calls are filtered"
+        _("system calls are filtered")
         if filtered
-        else "not filtered: it needs a kernel with CONFIG_SECCOMP_FILTER on x86-64 or arm64",
+        else _("not filtered: it needs a kernel with CONFIG_SECCOMP_FILTER on x86-64 or arm64"),
     )
 
 
@@ -173,21 +181,27 @@ def _namespaces(said: dict[str, str], *, network: bool) -> Iterator[Wall]:
     yield Wall(
         "namespaces",
         not shared,
-        f"shared with the host: {', '.join(shared)}"
+        _("shared with the host: {names}").format(names=", ".join(shared))
         if shared
-        else f"its own: {', '.join(wanted)}; host name {said.get('hostname')}",
+        else _("its own: {names}; host name {host}").format(
+            names=", ".join(wanted), host=said.get("hostname")
+        ),
     )
     if network:
         yield Wall(
             "network",
             False,
-            "SANDBOX_NETWORK is open: commands of teams that choose so reach whatever this host "
-            "reaches, services on its loopback and abstract unix sockets included. Keep databases "
-            "and Redis behind passwords, or set it to allow-list",
+            _(
+                "SANDBOX_NETWORK is open: commands of teams that choose so reach whatever this "
+                "host reaches, services on its loopback and abstract unix sockets included. Keep "
+                "databases and Redis behind passwords, or set it to allow-list"
+            ),
         )
         return
     cut = said.get("loopback") == "no" and said.get("ns-net", "") not in {"", _host("net")}
-    detail = "none, not even the host's loopback" if cut else "a command reached the host's network"
+    detail = _("none, not even the host's loopback")
+    if not cut:
+        detail = _("a command reached the host's network")
     yield Wall("network", cut, detail)
 
 
@@ -198,15 +212,19 @@ def _host(kind: str) -> str:
 def _process_wall(ended: Exit, *, in_cgroup: bool) -> Wall:
     by_kernel = in_cgroup or os.getuid() != 0 or caps_processes()
     if not ended.stopped:
-        return Wall("process limit", False, _measured(ended, "the number of processes"))
+        return Wall(
+            "process limit", False, _measured(ended, _("the number of processes is not limited"))
+        )
     if by_kernel:
-        return Wall("process limit", True, "kept by the kernel, and watched")
+        return Wall("process limit", True, _("kept by the kernel, and watched"))
     return Wall(
         "process limit",
         False,
-        "only watched: a fork bomb can use up the process numbers of this host before it is "
-        "ended. Run the server as an ordinary user, or on Linux 6.14 or newer, or give it a "
-        "SANDBOX_CGROUP",
+        _(
+            "only watched: a fork bomb can use up the process numbers of this host before it is "
+            "ended. Run the server as an ordinary user, or on Linux 6.14 or newer, or give it a "
+            "SANDBOX_CGROUP"
+        ),
     )
 
 
@@ -218,16 +236,19 @@ def _cgroup_wall(cgroup: Path | None) -> Iterator[Wall]:
     except CgroupError as exc:
         yield Wall("cgroup", False, str(exc))
     else:
-        yield Wall("cgroup", True, f"the kernel keeps memory and processes in {cgroup}")
+        yield Wall(
+            "cgroup",
+            True,
+            _("the kernel keeps memory and processes in {folder}").format(folder=cgroup),
+        )
 
 
-def _measured(ended: Exit, what: str) -> str:
+def _measured(ended: Exit, unlimited: str) -> str:
     if ended.stopped:
-        return "watched, a command over it is ended"
-    return (
-        f"{what} is not limited: /proc of a sandbox cannot be read (hidepid or a security module)"
-    )
+        return _("watched, a command over it is ended")
+    why = _("/proc of a sandbox cannot be read (hidepid or a security module)")
+    return f"{unlimited}: {why}"
 
 
-def _kept(ended: Exit, what: str) -> str:
-    return "kept by the kernel" if ended.stopped else f"{what} is not limited"
+def _kept(ended: Exit) -> str:
+    return _("kept by the kernel") if ended.stopped else _("the size of a file is not limited")

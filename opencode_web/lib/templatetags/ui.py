@@ -140,8 +140,9 @@ def duration(seconds: float | None) -> str:
     if whole < _MINUTE_S:
         return f"{whole} s"
     if whole < _HOUR_S:
-        return f"{whole // _MINUTE_S} m {whole % _MINUTE_S:02d} s"
-    return f"{whole // _HOUR_S} h {whole % _HOUR_S // _MINUTE_S:02d} m"
+        return _("{m} m {s} s").format(m=whole // _MINUTE_S, s=f"{whole % _MINUTE_S:02d}")
+    rest = f"{whole % _HOUR_S // _MINUTE_S:02d}"
+    return _("{h} h {m} m").format(h=whole // _HOUR_S, m=rest)
 
 
 @register.filter

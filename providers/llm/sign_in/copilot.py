@@ -13,6 +13,7 @@ from datetime import datetime
 from ..adapters.copilot import enterprise_url
 from ..hosts import host_of
 from ..secret import Secret
+from ..texts import gettext_noop
 from .base import register_sign_in
 from .grants import GITHUB_DOMAIN, Grant
 from .http import Http, Reply
@@ -23,16 +24,18 @@ _GITHUB = "github.com"
 _PROMPTS = (
     Prompt(
         "deploymentType",
-        "Which GitHub do you use?",
+        gettext_noop("Which GitHub do you use?"),
         "select",
         options=(
-            Option("GitHub.com", _GITHUB, "Public"),
-            Option("GitHub Enterprise", "enterprise", "Data residency or self-hosted"),
+            Option("GitHub.com", _GITHUB, gettext_noop("Public")),
+            Option(
+                "GitHub Enterprise", "enterprise", gettext_noop("Data residency or self-hosted")
+            ),
         ),
     ),
     Prompt(
         "enterpriseUrl",
-        "Address of your GitHub Enterprise",
+        gettext_noop("Address of your GitHub Enterprise"),
         placeholder="company.ghe.com",
         when=When("deploymentType", "eq", "enterprise"),
         read=host_of,
@@ -88,5 +91,8 @@ class Copilot(OAuth):
 
 
 register_sign_in(
-    Copilot("github-copilot", Method("device", "device", "Login with GitHub Copilot", _PROMPTS))
+    Copilot(
+        "github-copilot",
+        Method("device", "device", gettext_noop("Login with GitHub Copilot"), _PROMPTS),
+    )
 )

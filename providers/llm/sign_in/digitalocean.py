@@ -126,7 +126,7 @@ def _token(grant: Grant) -> Secret:
 register_sign_in(
     DigitalOcean(
         "digitalocean",
-        Method("browser", "code", "Login with DigitalOcean"),
+        Method("browser", "code", gettext_noop("Login with DigitalOcean")),
         key_method("Paste Model Access Key"),
     )
 )

@@ -54,7 +54,7 @@ _KEY = key_method(
     "GitLab Personal Access Token",
     Prompt(
         "instanceUrl",
-        "Address of your GitLab",
+        gettext_noop("Address of your GitLab"),
         placeholder=GITLAB,
         is_required=False,
         read=instance_of,

@@ -14,6 +14,7 @@ from http import HTTPStatus
 from ..adapters.openai import CHATGPT_URL
 from ..json import JsonObject, JsonValue
 from ..secret import Secret
+from ..texts import gettext_noop
 from .attempts import (
     DEFAULT_INTERVAL_S,
     POLL_MARGIN_S,
@@ -175,8 +176,8 @@ def _is_on_plan(model_id: str) -> bool:
 register_sign_in(
     OpenAI(
         "openai",
-        Method("browser", "code", "ChatGPT Pro/Plus (browser)"),
-        Method("device", "device", "ChatGPT Pro/Plus (headless)"),
+        Method("browser", "code", gettext_noop("ChatGPT Pro/Plus (browser)")),
+        Method("device", "device", gettext_noop("ChatGPT Pro/Plus (headless)")),
         key_method("API key"),
     )
 )

@@ -32,11 +32,13 @@ _NO_REFRESH = gettext_noop(
 )
 _ACCOUNT = Prompt(
     "account",
-    "Snowflake Account Identifier",
+    gettext_noop("Snowflake Account Identifier"),
     placeholder="myorg-myaccount",
     read=matching(ACCOUNT, BAD_ACCOUNT),
 )
-_ROLE = Prompt("role", "Role (optional)", placeholder="CORTEX_USER", is_required=False)
+_ROLE = Prompt(
+    "role", gettext_noop("Role (optional)"), placeholder="CORTEX_USER", is_required=False
+)
 
 
 class Snowflake(OAuth):
@@ -110,7 +112,7 @@ def _scope(role: str) -> str:
 register_sign_in(
     Snowflake(
         "snowflake-cortex",
-        Method("browser", "code", "Login with Snowflake", (_ACCOUNT, _ROLE)),
+        Method("browser", "code", gettext_noop("Login with Snowflake"), (_ACCOUNT, _ROLE)),
         key_method("Programmatic access token", _ACCOUNT),
     )
 )

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ..texts import gettext_noop
 from .base import register_sign_in
 from .claims import email_in, expiry_in
 from .grants import Grant
@@ -51,8 +52,8 @@ class XAI(OAuth):
 register_sign_in(
     XAI(
         "xai",
-        Method("browser", "code", "xAI Grok OAuth (SuperGrok Subscription)"),
-        Method("device", "device", "xAI Grok OAuth (Headless / Remote / VPS)"),
+        Method("browser", "code", gettext_noop("xAI Grok OAuth (SuperGrok Subscription)")),
+        Method("device", "device", gettext_noop("xAI Grok OAuth (Headless / Remote / VPS)")),
         key_method("API key"),
     )
 )

@@ -32,7 +32,7 @@ def test_a_row_names_the_call_that_runs_and_how_full_the_context_is(
     )
     assert detail(session) == "Shell pytest -q · 61 % context"
     told.done("bash", {"command": "pytest -q"}, "ok", id=first)
-    assert detail(session) == "Running · build · 61 % context"
+    assert detail(session) == "Running · Build · 61 % context"
 
 
 def test_what_ran_in_an_earlier_answer_is_not_said(session: Session, alice: User) -> None:

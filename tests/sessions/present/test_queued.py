@@ -81,9 +81,9 @@ def test_it_says_where_a_session_stands_in_line(alice: User, project: Project) -
     rows = {row.id: row for row in build_rows([*Session.objects.all()])}
     said = [rows[session.pk].detail for session in waiting]
     assert said == [
-        "Queued, next in line · build",
-        "Queued, 2nd in line · build",
-        "Queued, 3rd in line · build",
+        "Queued, next in line · Build",
+        "Queued, 2nd in line · Build",
+        "Queued, 3rd in line · Build",
     ]
     (group,) = group_rows(build_rows([*Session.objects.order_by("-state_since")]), role=Role.OWNER)
     assert [row.id for row in group.rows] == [session.pk for session in waiting]

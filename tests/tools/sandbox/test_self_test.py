@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tools.sandbox import process_cap, self_test
+from tools.sandbox import network_examination, process_cap, self_test
 from tools.sandbox.bubblewrap import Bubblewrap
 from tools.sandbox.hosts import HostRules
 from tools.sandbox.select import probe
@@ -30,6 +30,15 @@ async def test_every_wall_stands_here(bubblewrap: Bubblewrap) -> None:
     found = await walls(bubblewrap)
     assert [name for name, wall in found.items() if not wall.holds] == []
     assert "user, pid, ipc, uts" in found["namespaces"].detail
+
+
+async def test_each_wall_is_described_in_the_language_of_who_asks(
+    bubblewrap: Bubblewrap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (self_test, network_examination):
+        monkeypatch.setattr(module, "_", "<{}>".format)
+    found = await walls(bubblewrap)
+    assert [name for name, wall in found.items() if not wall.detail.startswith("<")] == []
 
 
 async def test_a_shared_network_is_said_with_what_it_means(bubblewrap: Bubblewrap) -> None:

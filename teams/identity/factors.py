@@ -25,7 +25,9 @@ from django.utils.translation import gettext_lazy
 
 from opencode_web.lib.crypto import decrypt, encrypt
 from opencode_web.lib.errors import TooManyRequests
+from opencode_web.lib.json import JsonObject
 from teams.actions.attempts import Kind, count_attempt, forgive_attempt
+from teams.audit import AuditAction, record
 from teams.models import User
 from teams.policy import asks_for_mfa
 
@@ -67,14 +69,24 @@ class _CountedForm(BaseAuthenticateForm):  # type: ignore[misc]  # allauth ships
             count_attempt(Kind.MFA, **counted)
         except TooManyRequests as exc:
             raise ValidationError(exc.message) from exc
-        with transaction.atomic():
-            # Of two requests with one code the second one waits here, and finds it used.
-            list(Authenticator.objects.select_for_update().filter(user=self.user))
-            code: str = super().clean_code()
-            if self.authenticator.type == Authenticator.Type.TOTP:
-                _use_once(self.authenticator, code)
+        try:
+            with transaction.atomic():
+                # Of two requests with one code the second one waits here, and finds it used.
+                list(Authenticator.objects.select_for_update().filter(user=self.user))
+                code: str = super().clean_code()
+                if self.authenticator.type == Authenticator.Type.TOTP:
+                    _use_once(self.authenticator, code)
+        except ValidationError:
+            _record_failure(self.user)
+            raise
         forgive_attempt(Kind.MFA, **counted)
         return code
+
+
+def _record_failure(user: User) -> None:
+    """Whoever fails here knows the password, or sits at a browser that is signed in."""
+    data: JsonObject = {"key": "second", "account": user.email}
+    record(AuditAction.USER_SIGN_IN_FAILED, actor=None, team=None, target=user, data=data)
 
 
 class SignInCodeForm(_CountedForm, AuthenticateForm):  # type: ignore[misc]  # as above
@@ -88,6 +100,8 @@ class ReauthenticateCodeForm(_CountedForm, ReauthenticateForm):  # type: ignore[
 class _KeyForm(forms.Form):
     """What a browser sends is read by a library that says of bad input what Python says."""
 
+    is_second_step = False
+
     def full_clean(self) -> None:
         """Fill in the errors."""
         try:
@@ -95,6 +109,8 @@ class _KeyForm(forms.Form):
         except (KeyError, TypeError, ValueError, AttributeError):
             self.cleaned_data = {}
             self.add_error("credential", FactorAdapter.error_messages["incorrect_code"])
+        if self.is_second_step and self.is_bound and self._errors:
+            _record_failure(self.user)
 
 
 class AddKeyForm(_KeyForm, AddWebAuthnForm):  # type: ignore[misc]  # as above
@@ -105,6 +121,8 @@ class AddKeyForm(_KeyForm, AddWebAuthnForm):  # type: ignore[misc]  # as above
 
 class SignInKeyForm(_KeyForm, AuthenticateWebAuthnForm):  # type: ignore[misc]  # as above
     """A key as the second step."""
+
+    is_second_step = True
 
 
 class PasskeyForm(_KeyForm, LoginWebAuthnForm):  # type: ignore[misc]  # as above

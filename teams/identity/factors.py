@@ -100,8 +100,6 @@ class ReauthenticateCodeForm(_CountedForm, ReauthenticateForm):  # type: ignore[
 class _KeyForm(forms.Form):
     """What a browser sends is read by a library that says of bad input what Python says."""
 
-    is_second_step = False
-
     def full_clean(self) -> None:
         """Fill in the errors."""
         try:
@@ -109,8 +107,6 @@ class _KeyForm(forms.Form):
         except (KeyError, TypeError, ValueError, AttributeError):
             self.cleaned_data = {}
             self.add_error("credential", FactorAdapter.error_messages["incorrect_code"])
-        if self.is_second_step and self.is_bound and self._errors:
-            _record_failure(self.user)
 
 
 class AddKeyForm(_KeyForm, AddWebAuthnForm):  # type: ignore[misc]  # as above
@@ -122,7 +118,13 @@ class AddKeyForm(_KeyForm, AddWebAuthnForm):  # type: ignore[misc]  # as above
 class SignInKeyForm(_KeyForm, AuthenticateWebAuthnForm):  # type: ignore[misc]  # as above
     """A key as the second step."""
 
-    is_second_step = True
+    user: User
+
+    def full_clean(self) -> None:
+        """Fill in the errors, and keep in the audit log that there are some."""
+        super().full_clean()
+        if self.is_bound and self.errors:
+            _record_failure(self.user)
 
 
 class PasskeyForm(_KeyForm, LoginWebAuthnForm):  # type: ignore[misc]  # as above

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from django.urls import resolve
@@ -17,7 +16,7 @@ from bench.npm import Unavailable
 from tests.architecture.access_automation import PAGES
 from tests.e2e.axe import find_faults, install_axe
 from tests.e2e.browser import of_page, watched
-from tests.e2e.installation import Installation, installation
+from tests.e2e.installation import Installation
 from tests.e2e.world import Names, make_belongings, make_world, share
 from tests.teams.test_page_access import TABLE
 
@@ -340,29 +339,6 @@ def test_fr_01_axe_finds_nothing_on_it(
     # Both themes at both widths take CI's time, and nobody else's.
     is_frame = stop.name in FRAMES and request.config.getoption("markexpr") != "not deep"
     assert list(find_faults(page, stop.name, axe, is_frame=is_frame, pictures=pictures)) == []
-
-
-@pytest.mark.deep
-def test_axe_finds_nothing_where_a_forgotten_password_is_reset(
-    signed_in: BrowserContext, axe: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    pictures = request.config.getoption("--pictures")
-    assert signed_in.browser is not None
-    # Only a server that sends mail has the page.
-    with installation(tmp_path) as mailing, signed_in.browser.new_context() as context:
-        mailing.env |= {"SMTP_URL": "smtp+plain://127.0.0.1:9", "PUBLIC_URL": mailing.url}
-        mailing.start()
-        # Before there is anybody, every address leads to the setup.
-        mailing.bootstrap()
-        page = context.new_page()
-        page.goto(f"{mailing.url}/login")
-        page.locator('a[href="/login/forgot"]').click()
-        expect(page.get_by_role("textbox")).to_be_visible()
-        assert list(find_faults(page, "forgot", axe, pictures=pictures)) == []
-        page.get_by_role("textbox").fill("nobody@example.com")
-        page.keyboard.press("Enter")
-        page.wait_for_url(f"{mailing.url}/login")
-        expect(page.get_by_text("If there is an account with this address")).to_be_visible()
 
 
 # One of each kind, and keys that change nothing for the other tests.

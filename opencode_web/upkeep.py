@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,9 +47,15 @@ def migrate_if_needed() -> bool:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Hold a lock of the database. With SQLite the data folder has one server anyway."""
+    """Hold a lock of the database, with SQLite of the data folder."""
     if connection.vendor != "postgresql":
-        yield
+        # It has one server, but a command can be run beside one that is just starting.
+        folder = os.open(settings.DATA_DIR, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
         return
     with connection.cursor() as cursor:
         # The lock belongs to the connection, and migrations run on the same one.

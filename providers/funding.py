@@ -90,6 +90,7 @@ def fund(
             project=project_id,
             provider=ref.provider_id,
             model=ref.model_id,
+            api_model=request.model.other_name or "",
             prompt=prompt_id,
             amount=bound.cost(),
         ),

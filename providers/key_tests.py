@@ -144,6 +144,7 @@ def _entry(
         user_id=actor.pk,
         provider=model.ref.provider_id,
         model=model.ref.model_id,
+        api_model=model.other_name or "",
         input=counts.input_tokens,
         output=counts.output_tokens,
         reasoning=counts.reasoning_tokens,

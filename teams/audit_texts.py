@@ -180,6 +180,7 @@ SENTENCES: dict[str, Promise] = {
     Did.USER_PASSWORD_CHANGED: gettext_lazy("{who} changed the password of {it}."),
     Did.USER_SIGNED_IN: gettext_lazy("{who} signed in."),
     Did.USER_SIGN_IN_FAILED: gettext_lazy("A sign-in as {account} failed."),
+    f"{Did.USER_SIGN_IN_FAILED}:second": gettext_lazy("A second factor of {account} was wrong."),
     f"{Did.USER_SIGNED_OUT}:own": gettext_lazy("{who} signed out."),
     Did.USER_SIGNED_OUT: gettext_lazy("{who} signed out browsers of {it}."),
     Did.USER_UNLOCKED: gettext_lazy("{who} unlocked the account {it}."),

@@ -147,8 +147,8 @@ class BudgetForm(forms.Form):
         return {**shared, "members": members}
 
 
-# Whose a budget of the form is: "team", "each", "service", "member:<id>" or "project:<id>".
-_WHOSE = (Scope.TEAM, Scope.EACH, Scope.SERVICE)
+# Whose a budget of the form is: also "member:<id>" and "project:<id>".
+_WHOSE = (Scope.TEAM, Scope.EACH, Scope.SERVICE, Scope.MODEL)
 # Whose hard budgets of a month `BudgetForm` has.
 _OF_MONTH = (Scope.TEAM, Scope.EACH, Scope.MEMBER)
 
@@ -157,6 +157,12 @@ class LimitForm(forms.Form):
     """One budget: whose, for how long, and whether it stops calls. Units: USD."""
 
     whose = forms.ChoiceField(label=gettext_lazy("Budget for"))
+    model = forms.CharField(
+        label=gettext_lazy("Model"),
+        help_text=gettext_lazy("For the budget of a model, such as openai/gpt-5 or anthropic/*."),
+        max_length=200,
+        required=False,
+    )
     period = forms.ChoiceField(
         label=gettext_lazy("Period"), choices=Period.choices, initial=Period.DAY
     )
@@ -183,7 +189,7 @@ class LimitForm(forms.Form):
         field = self.fields["whose"]
         assert isinstance(field, forms.ChoiceField)
         if of_instance:
-            del self.fields["whose"]
+            del self.fields["whose"], self.fields["model"]
             return
         field.choices = [
             *((one.value, one.label) for one in _WHOSE),
@@ -212,6 +218,7 @@ class LimitForm(forms.Form):
             is_soft=data["kind"] == "soft",
             user_id=int(key) if kind == Scope.MEMBER else None,
             project=key if kind == Scope.PROJECT else "",
+            model=data.get("model", ""),
             warn_percent=data["warn_percent"],
         )
 

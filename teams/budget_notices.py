@@ -65,6 +65,7 @@ def find_passed() -> list[BudgetNotice]:
             team_id=budget.team_id,
             user_id=user_id,
             project=budget.project,
+            model=budget.model,
             period=budget.period,
             is_soft=budget.is_soft,
             start=standing.period.first_day(now),
@@ -90,4 +91,4 @@ def _identity(row: BudgetNotice) -> tuple[object, ...]:
 
 
 def _whose(row: BudgetNotice) -> tuple[object, ...]:
-    return (row.team_id, row.user_id, row.project, row.period, row.is_soft)
+    return (row.team_id, row.user_id, row.project, row.model, row.period, row.is_soft)

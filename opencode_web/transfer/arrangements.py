@@ -58,6 +58,7 @@ def read_arrangements(team: Team, projects: set[str]) -> ArrangementsShape:
                 scope=row.scope,
                 person=row.user_id,
                 project=row.project,
+                model=row.model,
                 period=row.period,
                 is_soft=row.is_soft,
                 amount=row.amount,
@@ -148,5 +149,6 @@ def _limit(budget: BudgetShape, people: dict[int, int]) -> Limit:
         budget.is_soft,
         user_id,
         budget.project,
+        budget.model,
         budget.warn_percent,
     )

@@ -130,9 +130,10 @@ class WebhookShape(_Frozen):
 class BudgetShape(_Frozen):
     """What may be spent in a period, of one person by their number in the archive. Units: USD."""
 
-    scope: Literal["team", "project", "each", "service", "member"]
+    scope: Literal["team", "project", "each", "service", "member", "model"]
     person: int | None
     project: str = Field(max_length=40)
+    model: str = Field(default="", max_length=200)
     period: Period
     is_soft: bool
     amount: Decimal = Field(ge=0, max_digits=12, decimal_places=2)

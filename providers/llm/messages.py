@@ -187,6 +187,11 @@ class ResolvedModel:
     secrets: Mapping[str, Secret] = field(default_factory=dict)
     timeouts: Timeouts = field(default_factory=Timeouts)
 
+    @property
+    def other_name(self) -> str | None:
+        """What its provider calls it, where the settings call it something else."""
+        return self.api_model if self.api_model != self.ref.model_id else None
+
 
 @dataclass(frozen=True, slots=True)
 class ProviderRequest:

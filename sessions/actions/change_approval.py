@@ -124,6 +124,8 @@ def _set_budget(asked: _Asked, given: _Arguments) -> None:
         given["is_soft"],
         given["user_id"],
         given["project"],
+        # Requests of earlier versions name none.
+        given.get("model", ""),
         given["warn_percent"],
     )
     amount = _amount(given["amount"])

@@ -101,7 +101,8 @@ def require_other(request: BudgetRequest, actor: User) -> None:
 
 def limit_of(row: Budget) -> Limit:
     """Returns: which budget a row is."""
-    return Limit(Scope(row.scope), Period(row.period), row.is_soft, row.user_id, row.project)
+    whose = (row.user_id, row.project, row.model)
+    return Limit(Scope(row.scope), Period(row.period), row.is_soft, *whose)
 
 
 def _amounts(team: Team) -> dict[Limit, Decimal]:

@@ -48,17 +48,20 @@ class LimitBody(Schema):
 
     `scope`: `instance` (the whole server, for operators), `team`, `project` with `projectID`,
     `member` with `userID` (also of a service account), `each` member, `service` for each service
-    account. `period` is of UTC, weeks begin on Monday. A `soft` one only notifies. From `warnAt`
-    percent on people are warned; without it that stays, and is 80 at first.
+    account, `model` for what the team spends on the models that `model` matches, a pattern such as
+    `anthropic/*` of the providers' own names. `period` is of UTC, weeks begin on Monday. A `soft`
+    one only notifies. From `warnAt` percent on people are warned; without it that stays, and is 80
+    at first.
     """
 
-    scope: Literal["instance", "team", "project", "each", "service", "member"]
+    scope: Literal["instance", "team", "project", "each", "service", "member", "model"]
     period: Literal["day", "week", "month"] = "month"
     soft: bool = False
     limit: Decimal = Field(ge=0, le=MAX_AMOUNT, decimal_places=2)
     warnAt: int | None = Field(default=None, ge=1, le=99)
     userID: int | None = None
     projectID: str = Field(default="", max_length=40)
+    model: str = Field(default="", max_length=200)
 
 
 class AskBody(Schema):
@@ -94,6 +97,7 @@ class LimitWire(TypedDict):
     scope: str
     userID: NotRequired[int | None]
     projectID: NotRequired[str | None]
+    model: NotRequired[str | None]
     period: str
     since: str
     until: int
@@ -145,13 +149,14 @@ def set_limit(request: ApiRequest, body: LimitBody, team: str = "") -> list[Limi
         is_soft=body.soft,
         user_id=body.userID,
         project=body.projectID,
+        model=body.model,
         warn_percent=body.warnAt,
     )
     ip = client_ip(request)
     if limit.scope == Scope.INSTANCE:
         access = team_of(request, team, need=None)
         _require_operator(request)
-        if limit.user_id is not None or limit.project:
+        if limit.user_id is not None or limit.project or limit.model:
             raise Invalid("A budget of the server names nobody.", kind="Body")
         put_instance_limit(request.auth.user, limit, amount=body.limit, ip=ip)
     else:
@@ -242,6 +247,7 @@ def _line(line: LimitLine, *, names_projects: bool) -> LimitWire:
         "scope": line.scope.value,
         "userID": line.user_id,
         "projectID": (line.project or None) if names_projects else None,
+        "model": line.model or None,
         "period": line.period.value,
         "since": line.since.isoformat(),
         "until": to_ms(line.until),

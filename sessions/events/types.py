@@ -83,8 +83,9 @@ class SessionUsed(Frozen):
 
     Units: tokens. `context` is what the conversation takes up after an answer, of `context_limit`,
     0 while unknown; both are absent where the request was not the conversation. Older logs do not
-    name the model and who prompted: `projectors.usage` finds them. `basis` says where the cost
-    comes from; absent it is counted.
+    name the model and who prompted: `projectors.usage` finds them. `api_model` is what its provider
+    calls the model, where that is another name. `basis` says where the cost comes from; absent it
+    is counted.
     """
 
     type: Literal["session.used"] = "session.used"
@@ -95,6 +96,7 @@ class SessionUsed(Frozen):
     context_limit: int | None = None
     provider_id: str | None = None
     model_id: str | None = None
+    api_model: str | None = None
     prompt_id: str | None = None
     author_id: int | None = None
     basis: Basis | None = None

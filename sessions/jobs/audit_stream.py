@@ -42,7 +42,9 @@ async def _send(claimed: Claimed) -> int:
 async def _send_syslog(claimed: Claimed) -> tuple[int, str]:
     try:
         await send_messages(claimed.url, claimed.entries, timeout_s=TIMEOUT_S)
-    except (OSError, TimeoutError) as exc:
+    except TimeoutError:
+        return 0, f"The syslog server did not take the entries within {TIMEOUT_S:.0f} seconds."
+    except OSError as exc:
         return 0, f"The syslog server could not be reached: {exc}"
     return len(claimed.entries), ""
 

@@ -193,6 +193,7 @@ def _budget(told: JsonObject, names: dict[str, str]) -> ChangeLine:
     label = _("Each turn") if scope == "turn" else _("Each session")
     if scope not in {"session", "turn"}:
         name = names.get(text_of(told, "project")) or names.get(str(told.get("user_id")), "")
+        name = name or text_of(told, "model")
         period = Period(text_of(told, "period")).label
         label = f"{whose_text(Scope(scope), name)} · {period}"
     return ChangeLine(label, _money(told.get("before")), _money(told.get("after")))

@@ -87,6 +87,10 @@ def _require_whose(team: Team, limit: Limit) -> None:
         raise Invalid(_("Name a member for the budget of a member, and only there."))
     if bool(limit.project) != (limit.scope == Scope.PROJECT):
         raise Invalid(_("Name a project for the budget of a project, and only there."))
+    if bool(limit.model) != (limit.scope == Scope.MODEL):
+        raise Invalid(_("Name a model for the budget of a model, and only there."))
+    if limit.model and "/" not in limit.model:
+        raise Invalid(_("Name a model as provider/model, such as anthropic/*."))
     if limit.user_id is not None and not team.memberships.filter(user=limit.user_id).exists():
         raise Invalid(_("Not a member of this team."))
 
@@ -131,6 +135,7 @@ def _record(
         "scope": row.scope,
         **({"user": row.user_id} if row.user_id is not None else {}),
         **({"project": row.project} if row.project else {}),
+        **({"model": row.model} if row.model else {}),
         "period": row.period,
         "soft": row.is_soft,
         "before": None if before is None else str(before),

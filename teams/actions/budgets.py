@@ -46,7 +46,7 @@ def reserve(wanted: Reservation, *, least: Decimal) -> Reservation:
     if not budgets:
         # Somebody has removed the last one meanwhile: a row would stay, as nobody settles it.
         return wanted
-    for one in hard(standings_of(team, budgets, wanted.user_id)):
+    for one in hard(standings_of(team, budgets, wanted.user_id, model=wanted.called)):
         if one.is_reached or one.spent + least > one.limit:
             raise BudgetReached(one, until=one.until)
         if one.free < least:
@@ -83,6 +83,7 @@ def settle_lost_calls() -> None:
             project=held.project,
             provider=held.provider,
             model=held.model,
+            api_model=held.api_model,
             cost=held.amount,
             basis=Basis.BOUND,
         )
@@ -207,6 +208,7 @@ def note_budgets() -> int:
 @transaction.atomic
 def put_away_notice(access: TeamAccess, notice: BudgetNotice) -> None:
     """Show the person neither this one any more, nor older ones of the same budget."""
-    same = {name: getattr(notice, name) for name in ("user", "project", "period", "is_soft")}
+    whose = ("user", "project", "model", "period", "is_soft")
+    same = {name: getattr(notice, name) for name in whose}
     for one in notices_of(access).filter(time__lte=notice.time, **same):
         one.put_away_by.add(access.user)

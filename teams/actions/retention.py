@@ -31,9 +31,11 @@ def set_retention(access: TeamAccess, days: Days) -> None:
                 _("The operators of this server allow at most %(days)s days.") % {"days": most},
                 field=name,
             )
-    data = _change(chosen_days(team), days)
+    before = chosen_days(team)
     RetentionPolicy.objects.update_or_create(team=team, defaults=_columns(days))
-    record(AuditAction.RETENTION_CHANGED, actor=access.user, team=team, target=team, data=data)
+    if days != before:
+        data = _change(before, days)
+        record(AuditAction.RETENTION_CHANGED, actor=access.user, team=team, target=team, data=data)
 
 
 @transaction.atomic

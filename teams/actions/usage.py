@@ -52,28 +52,32 @@ def remove_usage(session_id: str) -> None:
 
 def _totals(entries: Iterable[UsageEntry]) -> list[Spend]:
     """Returns: what is to be added, the team's rows first: everybody locks in this order."""
-    sums: defaultdict[tuple[str, Period, date, int | None, str], Decimal] = defaultdict(Decimal)
+    sums: defaultdict[tuple[str, Period, date, int | None, str, str], Decimal]
+    sums = defaultdict(Decimal)
     for entry in entries:
         # As the column of the entry holds it.
         cost = entry.cost.quantize(_UNIT)
         for period in Period:
             since = (entry.team_id, period, period.first_day(entry.time))
-            sums[*since, None, ""] += cost
+            sums[*since, None, "", ""] += cost
             if entry.user_id is not None:
-                sums[*since, entry.user_id, ""] += cost
+                sums[*since, entry.user_id, "", ""] += cost
             if entry.project:
-                sums[*since, None, entry.project] += cost
+                sums[*since, None, entry.project, ""] += cost
+            if entry.model:
+                sums[*since, None, "", entry.called] += cost
     rows = [
         Spend(
-            id=spend_key(team_id, period, start, user_id=user_id, project=project),
+            id=spend_key(team_id, period, start, user_id=user_id, project=project, model=model),
             team_id=team_id,
             user_id=user_id,
             project=project,
+            model=model,
             period=period,
             start=start,
             cost=cost,
         )
-        for (team_id, period, start, user_id, project), cost in sums.items()
+        for (team_id, period, start, user_id, project, model), cost in sums.items()
         if cost
     ]
     return sorted(rows, key=lambda row: row.id)
@@ -82,7 +86,7 @@ def _totals(entries: Iterable[UsageEntry]) -> list[Spend]:
 def keep_spend(team: Team) -> None:
     """Have the budgets of the server go on counting what a team has spent that is deleted now."""
     starts = [period.first_day() for period in Period]
-    rows = Spend.objects.filter(team=team, user=None, project="", start__in=starts)
+    rows = Spend.objects.filter(team=team, user=None, project="", model="", start__in=starts)
     kept = [
         Spend(
             id=spend_key(GONE, Period(row.period), row.start),
@@ -114,7 +118,8 @@ def rebuild_totals(*, write: bool) -> list[WrongTotal]:
     lock_table_until_commit(Spend)
     of_teams = Spend.objects.exclude(team=None)
     before = {row.id: row for row in of_teams}
-    entries = UsageEntry.objects.only("team_id", "user_id", "project", "cost", "time")
+    counted = ("team_id", "user_id", "project", "provider", "model", "api_model", "cost", "time")
+    entries = UsageEntry.objects.only(*counted)
     after = {row.id: row for row in _totals(entries.iterator())}
     wrong = [
         WrongTotal(key, _cost(before.get(key)), _cost(after.get(key)))

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.db.models import QuerySet
 
-from teams.budgets.spending import spend_key, spent_by_all
+from teams.budgets.spending import is_counted, spend_key, spent_by_all
 from teams.budgets.standings import OF_PEOPLE, Scope, Standing, granted
 from teams.models import Budget, Membership, Period, Spend
 
@@ -32,13 +32,16 @@ def standings_for(budgets: list[Budget]) -> list[Held]:
     """Returns: those of the given rows, which must be all of their teams. Four queries."""
     starts = [period.first_day() for period in Period]
     totals = Spend.objects.filter(start__in=starts, team__in={one.team_id for one in budgets})
-    spent = dict(totals.values_list("pk", "cost"))
+    rows = list(totals)
+    spent = {row.pk: row.cost for row in rows}
     more = granted([one.pk for one in budgets])
     found: list[Held] = []
     for budget, user_id in _holders(budgets):
         period = Period(budget.period)
         if budget.team_id is None:
             used = spent_by_all(period)
+        elif budget.model:
+            used = sum((row.cost for row in rows if _counts(budget, row)), Decimal(0))
         else:
             key = spend_key(
                 budget.team_id,
@@ -56,9 +59,15 @@ def standings_for(budgets: list[Budget]) -> list[Held]:
             is_soft=budget.is_soft,
             budget_id=budget.pk,
             warn_percent=budget.warn_percent,
+            model=budget.model,
         )
         found.append((budget, user_id, standing))
     return found
+
+
+def _counts(budget: Budget, row: Spend) -> bool:
+    of_models = bool(row.model) and (row.team_id, row.period) == (budget.team_id, budget.period)
+    return of_models and is_counted(budget.model, row.model)
 
 
 def _holders(budgets: list[Budget]) -> Iterator[tuple[Budget, int | None]]:

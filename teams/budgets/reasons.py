@@ -116,6 +116,21 @@ class BudgetReason(Reason):
             "it; it resets on {day}."
         ),
     )
+    MODEL_SHORT = (
+        "model_budget_short",
+        gettext_noop(
+            "The rest of the team's budget for {model} is not enough for the next response: "
+            "{spent} of {limit} spent since {since}. An admin can raise it; it resets on {day}. "
+            "Other models may still be used."
+        ),
+    )
+    MODEL_REACHED = (
+        "model_budget_reached",
+        gettext_noop(
+            "The team's budget for {model} is reached: {spent} of {limit} spent since {since}. An "
+            "admin can raise it; it resets on {day}. Other models may still be used."
+        ),
+    )
     # What all teams together spend is nothing that the members of one may know.
     INSTANCE_SHORT = (
         "instance_budget_short",

@@ -12,7 +12,7 @@ from teams.models import BudgetRequest, Period, User
 
 def askable(access: TeamAccess, project_id: str = "") -> list[Standing]:
     """Returns: the budgets that hold for the person and can stop them, those at their end first."""
-    found = hard(load_standings(access.team, access.user.pk, project_id))
+    found = hard(load_standings(access.team, access.user.pk, project_id, model=None))
     return sorted(found, key=lambda one: not one.is_reached)
 
 

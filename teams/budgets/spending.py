@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import date
 from decimal import Decimal
+from fnmatch import fnmatchcase
 
 from teams.models import Period, Spend, Team
 
@@ -12,12 +14,21 @@ GONE = "gone"
 
 
 def spend_key(
-    team_id: str, period: Period, start: date, *, user_id: int | None = None, project: str = ""
+    team_id: str,
+    period: Period,
+    start: date,
+    *,
+    user_id: int | None = None,
+    project: str = "",
+    model: str = "",
 ) -> str:
-    """Returns: the key of the sum of a team, or of one member or project of it."""
+    """Returns: the key of the sum of a team, or of one member, project or model of it."""
     key = f"{team_id}.{period.key(start)}"
     if user_id is not None:
         return f"{key}.{user_id}"
+    if model:
+        # The name itself may be of any length.
+        return f"{key}.model-{hashlib.sha256(model.encode()).hexdigest()[:32]}"
     return f"{key}.{project}" if project else key
 
 
@@ -26,9 +37,23 @@ def spent_at(keys: list[str]) -> dict[str, Decimal]:
     return dict(Spend.objects.filter(pk__in=keys).values_list("pk", "cost"))
 
 
+def is_counted(pattern: str, name: str) -> bool:
+    """Whether a budget of models counts the one of this name. Patterns as in `limits.models`."""
+    return fnmatchcase(name, pattern)
+
+
+def spent_on_models(team_id: str, period: Period, pattern: str) -> Decimal:
+    """Returns: USD that a team has spent on the models of a pattern in the period that is now."""
+    rows = Spend.objects.filter(team=team_id, period=period, start=period.first_day())
+    of_models = rows.exclude(model="").values_list("model", "cost")
+    return sum((cost for name, cost in of_models if is_counted(pattern, name)), Decimal(0))
+
+
 def spent_by_all(period: Period) -> Decimal:
     """Returns: USD that all teams have spent in the period that is now, with those deleted."""
-    rows = Spend.objects.filter(user=None, project="", period=period, start=period.first_day())
+    rows = Spend.objects.filter(
+        user=None, project="", model="", period=period, start=period.first_day()
+    )
     # Added up here: SQLite would do it in floating point.
     return sum(rows.values_list("cost", flat=True), Decimal(0))
 
@@ -36,5 +61,7 @@ def spent_by_all(period: Period) -> Decimal:
 def spent_this_month(team: Team) -> dict[int | None, Decimal]:
     """Returns: id of a person -> USD that what they asked for has cost; None -> all together."""
     period = Period.MONTH
-    rows = Spend.objects.filter(team=team, project="", period=period, start=period.first_day())
+    rows = Spend.objects.filter(
+        team=team, project="", model="", period=period, start=period.first_day()
+    )
     return dict(rows.values_list("user", "cost"))

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.reasons import Cause
 from teams.budgets.reasons import BudgetReason
-from teams.budgets.spending import spend_key, spent_at, spent_by_all
+from teams.budgets.spending import is_counted, spend_key, spent_at, spent_by_all, spent_on_models
 from teams.models import Budget, BudgetRequest, Period, Reservation, Team, User
 from teams.models.budget import WARN_PERCENT
 
@@ -26,13 +26,14 @@ OF_PEOPLE = (Scope.MEMBER, Scope.SERVICE, Scope.EACH)
 
 @dataclass(frozen=True)
 class Limit:
-    """Which budget: `user_id` only of one member, `project` only of one project."""
+    """Which budget: `user_id` only of one member, `project` of one project, `model` of models."""
 
     scope: Budget.Scope
     period: Period
     is_soft: bool = False
     user_id: int | None = None
     project: str = ""
+    model: str = ""
     # From this share on people are warned; None leaves what there is. Units: percent.
     warn_percent: int | None = None
 
@@ -44,6 +45,7 @@ class Limit:
             "is_soft": self.is_soft,
             "user_id": self.user_id,
             "project": self.project,
+            "model": self.model,
         }
 
 
@@ -61,6 +63,8 @@ class Standing:
     # The row that it comes from.
     budget_id: int = 0
     warn_percent: int = WARN_PERCENT
+    # The pattern of a budget of models.
+    model: str = ""
 
     @property
     def is_team(self) -> bool:
@@ -140,7 +144,8 @@ def why_not(standing: Standing, *, is_held: bool = False, is_own: bool = False) 
         is_reached=standing.is_reached,
         is_own=is_own,
     )
-    values: dict[str, Decimal | date] = {
+    values: dict[str, Decimal | date | str] = {
+        "model": standing.model,
         "spent": standing.spent,
         "limit": standing.limit,
         "since": standing.period.first_day(),
@@ -154,14 +159,17 @@ def is_monthly(budget: Budget) -> bool:
     return budget.scope in _OF_FORM and budget.period == Period.MONTH and not budget.is_soft
 
 
-def load_standings(team: Team, user_id: int | None, project_id: str = "") -> list[Standing]:
+def load_standings(
+    team: Team, user_id: int | None, project_id: str = "", *, model: str | None = ""
+) -> list[Standing]:
     """Returns: how far the budgets are that hold for a person: the team's, theirs, all others.
 
-    No query where the team has none.
+    `model` as of `standings_of`. No query where the team has none.
     """
     if not team.has_budgets:
         return []
-    return standings_of(team, list(budgets_for(team, user_id, project_id)), user_id)
+    budgets = list(budgets_for(team, user_id, project_id))
+    return standings_of(team, budgets, user_id, model=model)
 
 
 def budgets_for(team: Team, user_id: int | None, project_id: str = "") -> QuerySet[Budget]:
@@ -174,17 +182,24 @@ def budgets_for(team: Team, user_id: int | None, project_id: str = "") -> QueryS
     return Budget.objects.filter(Q(team=team) & people & projects | Q(team=None)).order_by("pk")
 
 
-def standings_of(team: Team, budgets: list[Budget], user_id: int | None) -> list[Standing]:
-    """Returns: how far `budgets`, those that hold for a person, are. Three queries."""
+def standings_of(
+    team: Team, budgets: list[Budget], user_id: int | None, *, model: str | None = ""
+) -> list[Standing]:
+    """Returns: how far `budgets`, those that hold for a person, are.
+
+    `model` is the one that is called, as `Reservation.called`: budgets of others are left out.
+    Without a call none of these hold; None is for all of them. Three queries, and one for each
+    budget of models.
+    """
     if not budgets:
         return []
-    budgets = _in_force(budgets, user_id)
+    budgets = [one for one in _in_force(budgets, user_id) if _counts(one, model)]
     # The reservations first: of a call that ends in between both are counted, never neither.
     # Added up here: SQLite would do it in floating point.
     held = Reservation.objects.all()
     if not any(one.team_id is None for one in budgets):
         held = held.filter(team=team)
-    reserved = list(held.values_list("team", "user", "project", "amount"))
+    reserved = list(held)
     spent = spent_at([_key(one, team, user_id) for one in budgets if one.team_id])
     more = granted([one.pk for one in budgets])
     standings = []
@@ -198,18 +213,15 @@ def standings_of(team: Team, budgets: list[Budget], user_id: int | None) -> list
             Standing(
                 scope=Scope.MEMBER if of_person else Scope(one.scope),
                 limit=one.amount + extra,
-                spent=(
-                    spent.get(_key(one, team, user_id), Decimal(0))
-                    if one.team_id
-                    else spent_by_all(period)
-                ),
+                spent=_spent(one, spent, _key(one, team, user_id)),
                 reserved=sum(
                     (
-                        amount
-                        for team_id, user, project, amount in reserved
-                        if (one.team_id is None or team_id == one.team_id)
-                        and (not of_person or user == user_id)
-                        and (not one.project or project == one.project)
+                        held.amount
+                        for held in reserved
+                        if (one.team_id is None or held.team_id == one.team_id)
+                        and (not of_person or held.user_id == user_id)
+                        and (not one.project or held.project == one.project)
+                        and _counts(one, held.called)
                     ),
                     Decimal(0),
                 ),
@@ -217,9 +229,23 @@ def standings_of(team: Team, budgets: list[Budget], user_id: int | None) -> list
                 is_soft=one.is_soft,
                 budget_id=one.pk,
                 warn_percent=one.warn_percent,
+                model=one.model,
             )
         )
     return sorted(standings, key=_order)
+
+
+def _counts(budget: Budget, model: str | None) -> bool:
+    return not budget.model or model is None or is_counted(budget.model, model)
+
+
+def _spent(budget: Budget, spent: dict[str, Decimal], key: str) -> Decimal:
+    period = Period(budget.period)
+    if budget.team_id is None:
+        return spent_by_all(period)
+    if budget.model:
+        return spent_on_models(budget.team_id, period, budget.model)
+    return spent.get(key, Decimal(0))
 
 
 def _key(budget: Budget, team: Team, user_id: int | None) -> str:
@@ -268,7 +294,7 @@ def granted(budgets: list[int]) -> dict[tuple[int, int | None], Decimal]:
 
 
 def _order(standing: Standing) -> tuple[int, int]:
-    scopes = (Scope.TEAM, Scope.MEMBER, Scope.PROJECT, Scope.INSTANCE)
+    scopes = (Scope.TEAM, Scope.MEMBER, Scope.PROJECT, Scope.MODEL, Scope.INSTANCE)
     # The longest first: who is told of it waits the longest.
     periods = (Period.MONTH, Period.WEEK, Period.DAY)
     return scopes.index(standing.scope), periods.index(standing.period)

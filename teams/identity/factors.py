@@ -25,7 +25,9 @@ from django.utils.translation import gettext_lazy
 
 from opencode_web.lib.crypto import decrypt, encrypt
 from opencode_web.lib.errors import TooManyRequests
+from opencode_web.lib.json import JsonObject
 from teams.actions.attempts import Kind, count_attempt, forgive_attempt
+from teams.audit import AuditAction, record
 from teams.models import User
 from teams.policy import asks_for_mfa
 
@@ -67,14 +69,24 @@ class _CountedForm(BaseAuthenticateForm):  # type: ignore[misc]  # allauth ships
             count_attempt(Kind.MFA, **counted)
         except TooManyRequests as exc:
             raise ValidationError(exc.message) from exc
-        with transaction.atomic():
-            # Of two requests with one code the second one waits here, and finds it used.
-            list(Authenticator.objects.select_for_update().filter(user=self.user))
-            code: str = super().clean_code()
-            if self.authenticator.type == Authenticator.Type.TOTP:
-                _use_once(self.authenticator, code)
+        try:
+            with transaction.atomic():
+                # Of two requests with one code the second one waits here, and finds it used.
+                list(Authenticator.objects.select_for_update().filter(user=self.user))
+                code: str = super().clean_code()
+                if self.authenticator.type == Authenticator.Type.TOTP:
+                    _use_once(self.authenticator, code)
+        except ValidationError:
+            _record_failure(self.user)
+            raise
         forgive_attempt(Kind.MFA, **counted)
         return code
+
+
+def _record_failure(user: User) -> None:
+    """Whoever fails here knows the password, or sits at a browser that is signed in."""
+    data: JsonObject = {"key": "second", "account": user.email}
+    record(AuditAction.USER_SIGN_IN_FAILED, actor=None, team=None, target=user, data=data)
 
 
 class SignInCodeForm(_CountedForm, AuthenticateForm):  # type: ignore[misc]  # as above
@@ -105,6 +117,14 @@ class AddKeyForm(_KeyForm, AddWebAuthnForm):  # type: ignore[misc]  # as above
 
 class SignInKeyForm(_KeyForm, AuthenticateWebAuthnForm):  # type: ignore[misc]  # as above
     """A key as the second step."""
+
+    user: User
+
+    def full_clean(self) -> None:
+        """Fill in the errors, and keep in the audit log that there are some."""
+        super().full_clean()
+        if self.is_bound and self.errors:
+            _record_failure(self.user)
 
 
 class PasskeyForm(_KeyForm, LoginWebAuthnForm):  # type: ignore[misc]  # as above

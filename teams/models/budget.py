@@ -19,7 +19,8 @@ class Budget(models.Model):
 
     `instance` is for all teams, `team` for all of one together, `project` for one of its projects,
     `each` for every member and `service` for every service account, `member` for one person or
-    service account instead of these. A soft one stops nothing: when it is reached, people are told.
+    service account instead of these, `model` for what the team spends on some models. A soft one
+    stops nothing: when it is reached, people are told.
     """
 
     class Scope(models.TextChoices):
@@ -29,6 +30,7 @@ class Budget(models.Model):
         EACH = "each", _("Each member")
         SERVICE = "service", _("Each service account")
         MEMBER = "member", _("Member")
+        MODEL = "model", _("Model")
 
     # None only for those of the whole server.
     team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="budgets")
@@ -38,6 +40,8 @@ class Budget(models.Model):
     )
     # Its id: projects belong to an app above this one.
     project = models.CharField(max_length=40, blank=True, default="")
+    # A pattern such as "anthropic/*", as in the setting `limits.models`.
+    model = models.CharField(max_length=200, blank=True, default="", db_default="")
     period = models.CharField(max_length=8, choices=Period, default=Period.MONTH)
     is_soft = models.BooleanField(default=False)
     amount = models.DecimalField(max_digits=12, decimal_places=2)
@@ -47,7 +51,7 @@ class Budget(models.Model):
     class Meta:
         constraints = (
             models.UniqueConstraint(
-                fields=["team", "scope", "project", "period", "is_soft"],
+                fields=["team", "scope", "project", "model", "period", "is_soft"],
                 condition=models.Q(user=None),
                 name="teams_budget_once",
             ),
@@ -60,14 +64,20 @@ class Budget(models.Model):
                 name="teams_budget_of_instance_once",
             ),
             models.CheckConstraint(
-                condition=models.Q(scope="instance", team=None, user=None, project="")
-                | models.Q(scope="member", team__isnull=False, user__isnull=False, project="")
-                | models.Q(scope="project", team__isnull=False, user=None) & ~models.Q(project="")
+                condition=models.Q(scope="instance", team=None, user=None, project="", model="")
+                | models.Q(
+                    scope="member", team__isnull=False, user__isnull=False, project="", model=""
+                )
+                | models.Q(scope="project", team__isnull=False, user=None, model="")
+                & ~models.Q(project="")
+                | models.Q(scope="model", team__isnull=False, user=None, project="")
+                & ~models.Q(model="")
                 | models.Q(
                     scope__in=("team", "each", "service"),
                     team__isnull=False,
                     user=None,
                     project="",
+                    model="",
                 ),
                 name="teams_budget_scope",
             ),
@@ -97,6 +107,7 @@ class Reservation(models.Model):
     # As the usage will name them.
     provider = models.TextField(blank=True)
     model = models.TextField(blank=True)
+    api_model = models.TextField(blank=True, default="", db_default="")
     prompt = models.CharField(max_length=60, blank=True)
     amount = models.DecimalField(max_digits=18, decimal_places=10, default=Decimal(0))
     created_at = models.DateTimeField(default=timezone.now)
@@ -104,11 +115,17 @@ class Reservation(models.Model):
     def __str__(self) -> str:
         return f"{self.id}: {self.amount}"
 
+    @property
+    def called(self) -> str:
+        """The model, by the name that its provider knows: no other gets around a budget."""
+        return f"{self.provider}/{self.api_model or self.model}"
+
 
 class BudgetNotice(models.Model):
     """That a budget was nearly or wholly spent: kept, once for a period and a threshold.
 
-    Without a team it is the server's, with `user` or `project` theirs. Units: USD; percent.
+    Without a team it is the server's, with `user`, `project` or `model` theirs. Units: USD,
+    percent.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="budget_notices")
@@ -116,6 +133,7 @@ class BudgetNotice(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="budget_notices"
     )
     project = models.CharField(max_length=40, blank=True, default="")
+    model = models.CharField(max_length=200, blank=True, default="", db_default="")
     period = models.CharField(max_length=8, choices=Period, default=Period.MONTH)
     is_soft = models.BooleanField(default=False)
     # The first day of the period.
@@ -131,7 +149,7 @@ class BudgetNotice(models.Model):
     class Meta:
         constraints = (
             models.UniqueConstraint(
-                fields=["team", "project", "period", "is_soft", "start", "threshold"],
+                fields=["team", "project", "model", "period", "is_soft", "start", "threshold"],
                 condition=models.Q(user=None),
                 name="teams_notice_of_team_once",
             ),

@@ -50,6 +50,8 @@ class UsageEntry(models.Model):
     # Empty where the log does not name them.
     provider = models.TextField(blank=True)
     model = models.TextField(blank=True)
+    # What its provider calls it, where that is another name: budgets of models count by it.
+    api_model = models.TextField(blank=True, default="", db_default="")
     input = models.BigIntegerField()
     output = models.BigIntegerField()
     reasoning = models.BigIntegerField()
@@ -69,14 +71,20 @@ class UsageEntry(models.Model):
     def __str__(self) -> str:
         return f"{self.id}: {self.cost}"
 
+    @property
+    def called(self) -> str:
+        """The model, by the name that its provider knows: no other gets around a budget."""
+        return f"{self.provider}/{self.api_model or self.model}"
+
 
 class Spend(models.Model):
     """The sum of the costs of a team's entries in one period. Units: USD.
 
-    Of all together, of one member, or of one project.
+    Of all together, of one member, of one project, or on one model.
     """
 
-    # "<team>.<period>", then ".<user>" or ".<project>": one statement inserts or adds.
+    # "<team>.<period>", then ".<user>", ".<project>" or a hash of the model: one statement inserts
+    # or adds.
     id = models.CharField(primary_key=True, max_length=120)
     # None for what teams have spent that are deleted: the server's budgets count it.
     team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="+")
@@ -85,6 +93,8 @@ class Spend(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, null=True, db_constraint=False, related_name="+"
     )
     project = models.CharField(max_length=40, blank=True, default="")
+    # "<provider>/<model>", as its provider calls it.
+    model = models.TextField(blank=True, default="", db_default="")
     period = models.CharField(max_length=8, choices=Period, default=Period.MONTH)
     # Its first day.
     start = models.DateField()
@@ -95,7 +105,7 @@ class Spend(models.Model):
             models.Index(fields=["team", "start"], name="spend_of_team"),
             models.Index(
                 fields=["start", "period"],
-                condition=models.Q(user=None, project=""),
+                condition=models.Q(user=None, project="", model=""),
                 name="spend_of_all",
             ),
         ]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -187,3 +188,45 @@ def test_a_syslog_server_that_is_away_gets_everything_later(
     assert "could not be reached" in AuditCursor.objects.get(chain=team.pk).problem
     settings.AUDIT_STREAM_URL = syslog[0]
     assert send() == AuditEntry.objects.count()
+
+
+def test_entries_that_a_syslog_server_has_not_read_are_sent_again(
+    team: Team, syslog: tuple[str, list[bytes]], settings: Any
+) -> None:
+    save(team, "a")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        settings.AUDIT_STREAM_URL = f"syslog://127.0.0.1:{listener.getsockname()[1]}"
+
+        def take_and_end() -> None:
+            # What nobody has read is thrown away with the connection.
+            taken, _address = listener.accept()
+            assert taken.recv(1)
+            taken.close()
+
+        thread = threading.Thread(target=take_and_end)
+        thread.start()
+        assert send() == 0
+        thread.join()
+    assert "could not be reached" in AuditCursor.objects.get(chain=team.pk).problem
+    settings.AUDIT_STREAM_URL = syslog[0]
+    assert send() == AuditEntry.objects.count()
+
+
+def test_entries_over_udp_wait_for_a_receiver_and_leave_out_what_does_not_fit(
+    team: Team, settings: Any
+) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(("127.0.0.1", 0))
+        port = receiver.getsockname()[1]
+    settings.AUDIT_STREAM_URL = f"syslog+udp://127.0.0.1:{port}"
+    record(AuditAction.CONFIG_CHANGED, actor=None, team=team, data={"long": "x" * 70_000})
+    assert send() == 0
+    assert "refused" in AuditCursor.objects.get(chain=team.pk).problem
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(("127.0.0.1", port))
+        receiver.settimeout(5)
+        assert send() == AuditEntry.objects.count()
+        got = [receiver.recv(65_536) for _ in range(AuditEntry.objects.count())]
+    lines = [json.loads(one.split(b"] ", 1)[1]) for one in got]
+    assert [line["data"] for line in lines][-1] == {"left_out": True}
+    assert [line["seq"] for line in lines] == [*range(1, len(lines) + 1)]

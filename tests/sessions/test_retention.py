@@ -99,6 +99,13 @@ def test_only_what_is_old_at_rest_and_not_held_goes(
     assert (entry.actor_email, entry.target_id, entry.told["days"]) == ("", old.pk, 30)
 
 
+def test_what_is_saved_unchanged_is_no_change(alice: User, team: Team) -> None:
+    for days in (Days(30, 7, None), Days(30, 7, None), Days(20, 7, None)):
+        set_retention(access_team(alice, "acme"), days)
+    told = AuditEntry.objects.filter(action="retention.changed").order_by("pk")
+    assert [row.data["after"]["sessions"] for row in told] == [30, 20]
+
+
 def test_operators_bound_what_teams_keep(alice: User, team: Team, root: User) -> None:
     set_retention_limit(root, Days(sessions=90))
     assert days_in_force(team) == Days(sessions=90, outputs=7)

@@ -219,12 +219,15 @@ def test_a_lost_trigger_is_told(chain: str) -> None:
             [f"ALTER TABLE {ENTRIES} DISABLE TRIGGER {name}"],
             [f"ALTER TABLE {ENTRIES} ENABLE REPLICA TRIGGER {name}"],
         ]
+    run_sql(f"UPDATE {ENTRIES} SET action = 'x' WHERE id = {entry_id(chain, 2)}")
     for way in ways:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 for statement in way:
                     cursor.execute(statement)
             assert (missing_triggers(), way) == ([name], way)
+            code, text = verify("--team", chain)
+            assert (code, name in text, "entry 2 " in text) == (1, True, True)
             transaction.set_rollback(True)
 
 

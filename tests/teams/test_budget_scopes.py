@@ -36,9 +36,16 @@ def limit(scope: str, period: str = "day", **more: Any) -> Limit:
     return Limit(Scope(scope), Period(period), **more)
 
 
-def held(team: Team, user: User, project: str = "prj_1", amount: str = "1") -> Reservation:
+def held(
+    team: Team, user: User, project: str = "prj_1", amount: str = "1", **more: str
+) -> Reservation:
     wanted = Reservation(
-        id=f"{user.pk}{project}", team=team, user=user, project=project, amount=Decimal(amount)
+        id=f"{user.pk}{project}{more}",
+        team=team,
+        user=user,
+        project=project,
+        amount=Decimal(amount),
+        **more,
     )
     return reserve(wanted, least=Decimal(amount))
 
@@ -79,6 +86,66 @@ def test_a_call_must_fit_into_every_budget_that_holds_for_it(
     put_instance_limit(operator, limit("instance"), amount=Decimal(7))
     with pytest.raises(BudgetReached, match="this server's budget"):
         held(make_team(alice, name="Other"), alice, "prj_3", "2")
+
+
+def test_a_budget_of_a_model_counts_it_by_the_name_that_its_provider_knows(
+    team: Team, alice: User, bob: User
+) -> None:
+    access = access_team(alice, "acme")
+    put_limit(access, limit("model", "week", model="acme/big*"), amount=Decimal(3))
+    team.refresh_from_db()
+    renamed = {"provider": "acme", "model": "cheap", "api_model": "big-2"}
+    make_usage(team, bob, cost=Decimal("0.50"), **renamed)
+    make_usage(team, bob, cost=Decimal(7), provider="acme", model="small")
+    assert [(one.spent, one.model) for one in load_standings(team, bob.pk, model=None)] == [
+        (Decimal("0.50"), "acme/big*")
+    ]
+    # Nothing is called, so no model stops a prompt.
+    require_funds(team, bob.pk)
+    assert held(team, bob, amount="2", provider="acme", model="big-1").amount == 2
+    with pytest.raises(BudgetReached, match="may need the rest"):
+        held(team, alice, **renamed)
+    assert held(team, alice, amount="9", provider="acme", model="small").amount == 9
+    assert held(team, alice, amount="9", provider="other", model="big-1").amount == 9
+    with pytest.raises(BudgetReached, match=r"budget for acme/big\* is not enough"):
+        held(team, alice, "prj_2", amount="4", **renamed)
+
+
+def test_more_of_a_models_budget_is_asked_for_and_its_warning_is_kept_once(
+    team: Team, alice: User, bob: User
+) -> None:
+    access = access_team(alice, "acme")
+    rows = [
+        put_limit(access, limit("model", model=name), amount=Decimal(2))
+        for name in ("acme/big", "acme/*")
+    ]
+    team.refresh_from_db()
+    make_usage(team, bob, cost=Decimal(2), provider="acme", model="big")
+    assert (note_budgets(), note_budgets()) == (2, 0)
+    assert [one.model for one in notices_of(access)] == ["acme/*", "acme/big"]
+    with pytest.raises(BudgetReached, match="Other models may still be used"):
+        held(team, bob, provider="acme", model="big")
+    for row in rows:
+        asked = ask_for_more(
+            access_team(bob, "acme"), budget_id=row.pk, amount=Decimal(5), reason="More"
+        )
+        answer_request(asked, actor=alice, grant=Decimal(5))
+    assert held(team, bob, amount="5", provider="acme", model="big").amount == 5
+
+
+@pytest.mark.parametrize(
+    ("scope", "model", "message"),
+    [
+        ("model", "", "Name a model for the budget of a model"),
+        ("team", "acme/big", "Name a model for the budget of a model"),
+        ("model", "big", "provider/model"),
+    ],
+)
+def test_a_budget_of_a_model_names_one(
+    team: Team, alice: User, scope: str, model: str, message: str
+) -> None:
+    with pytest.raises(Invalid, match=message):
+        put_limit(access_team(alice, "acme"), limit(scope, model=model), amount=Decimal(1))
 
 
 def test_the_servers_budget_holds_for_new_teams_and_counts_deleted_ones(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
+from hashlib import sha256
 from importlib import import_module
 from io import StringIO
 from typing import Any
@@ -30,8 +31,10 @@ def summed() -> dict[str, Decimal]:
     for entry in UsageEntry.objects.all():
         for period in ("%Y-%m", "%G-W%V", "%Y-%m-%d"):
             key = f"{entry.team_id}.{entry.time:{period}}"
-            names = (key, f"{key}.{entry.user_id}", f"{key}.{entry.project}")
-            for one in names if entry.user_id else (names[0], names[2]):
+            name = f"{entry.provider}/{entry.api_model or entry.model}"
+            model = f"{key}.model-{sha256(name.encode()).hexdigest()[:32]}"
+            names = [key, f"{key}.{entry.project}", model]
+            for one in [*names, f"{key}.{entry.user_id}"] if entry.user_id else names:
                 found[one] = found.get(one, Decimal(0)) + entry.cost
     return {key: cost for key, cost in found.items() if cost}
 
@@ -50,7 +53,9 @@ def test_totals_are_the_sums_of_their_entries(
     for cost, month, is_alices, session in used:
         time = datetime(2026, month, 28, 23, 59, tzinfo=UTC)
         user = alice if is_alices else None
-        make_usage(team, user, cost=cost, time=time, session=session)
+        # One model under two names: its provider knows it by one.
+        names = {"model": session, "api_model": "" if session == "a" else "a"}
+        make_usage(team, user, cost=cost, time=time, session=session, **names)
     assert totals() == summed()
     remove_usage("a")
     assert totals() == summed()
@@ -77,10 +82,11 @@ def test_the_migration_sums_up_what_is_there(team: Team, alice: User) -> None:
         time = datetime(2026, month, 1, tzinfo=UTC)
         make_usage(team, user, cost=Decimal(cost), time=time)
     before = totals()
-    assert len(before) == 3 * 5
+    assert len(before) == 3 * 7
     Spend.objects.all().delete()
-    fill: Any = import_module("teams.migrations.0022_fill_spend")
-    fill._fill(apps, None)
+    for name, step in (("0022_fill_spend", "_fill"), ("0041_fill_model_spend", "fill")):
+        migration: Any = import_module(f"teams.migrations.{name}")
+        getattr(migration, step)(apps, None)
     assert totals() == before
 
 

@@ -43,6 +43,7 @@ def _entry(rows: Rows, event: SessionUsed, seq: int, time: datetime) -> UsageEnt
         prompt=event.prompt_id or "",
         provider=event.provider_id or "",
         model=event.model_id or "",
+        api_model=event.api_model or "",
         input=used.input,
         output=used.output,
         reasoning=used.reasoning,

@@ -232,6 +232,7 @@ def _used(task: _Task, finished: Finished) -> SessionUsed:
         tokens=to_tokens(finished.usage),
         provider_id=ref.provider_id,
         model_id=ref.model_id,
+        api_model=task.request.model.other_name,
         author_id=task.author_id,
         basis=charge.said_basis,
     )

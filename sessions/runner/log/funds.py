@@ -99,6 +99,7 @@ def used_at_most(held: Reservation, cost: Decimal) -> SessionUsed:
         tokens=Tokens(),
         provider_id=held.provider,
         model_id=held.model,
+        api_model=held.api_model or None,
         prompt_id=held.prompt,
         author_id=held.user_id,
         basis=Basis.BOUND,

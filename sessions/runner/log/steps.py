@@ -87,6 +87,7 @@ class ProviderTurn:
             tokens=tokens,
             provider_id=self.info.providerID,
             model_id=self.info.modelID,
+            api_model=self.request.model.other_name,
             prompt_id=self.prompt_id,
             author_id=self.author_id,
             basis=basis,

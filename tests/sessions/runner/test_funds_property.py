@@ -6,7 +6,6 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
@@ -47,16 +46,26 @@ from tests.sessions.runner.test_retries import make_due
 from tests.sessions.runner.vendor import Ending, StrictVendor
 
 MODEL = ModelRef("acme", "m")
+# The provider knows it as "big".
+BIG = ModelRef("acme", "n")
 PARTS = ("input", "output", "cache_read", "cache_write")
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "15"))
+# Whose a budget is, for how long, and whether it is soft.
+Key = tuple[str, Period, bool]
 _numbers = itertools.count()
 _prices = st.tuples(*[st.decimals("0", "40", places=2)] * 4)
 _amounts = st.decimals("0", "6", places=2)
-_which = st.integers(0, 5)
+# Whose the budgets of the machine are: the server's, each team's, each project's, and people's.
+WHOSE = ("instance", "team", "other", "first", "second", "each", "member", "service", "model")
+_budgets = st.dictionaries(
+    st.tuples(st.sampled_from(WHOSE), st.sampled_from(Period), st.booleans()), _amounts, max_size=12
+)
+# A session of each person, then a tree of sub-agents: 5 and 6 below 0, 7 below 5, 8 below 1.
+_which = st.integers(0, 8)
 
 
 def team_with_prices(owner: User, cost: Cost, *, output: int, name: str = "Acme") -> Team:
-    """A team whose one model has these prices."""
+    """A team whose models have these prices."""
     team = make_team(owner, name=name)
     row = ProviderConfig.objects.create(
         team=team, provider_id="acme", kind=ProviderKind.OPENAI, name="Acme"
@@ -65,7 +74,7 @@ def team_with_prices(owner: User, cost: Cost, *, output: int, name: str = "Acme"
     tiers = [{**_described(one.price), "tier": {"size": one.above_tokens}} for one in cost.tiers]
     limit = {"context": 1_000_000, "output": output}
     model = {"cost": {**_described(cost.base), "tiers": tiers}, "limit": limit}
-    team.config = {"provider": {"acme": {"models": {"m": model}}}}
+    team.config = {"provider": {"acme": {"models": {"m": model, "n": {**model, "id": "big"}}}}}
     team.save()
     return team
 
@@ -74,22 +83,15 @@ def _described(price: Price) -> dict[str, Any]:
     return {name: float(getattr(price, name)) for name in PARTS}
 
 
-def ask(user: User, session: Session, text: str = "Go.") -> None:
-    draft = PromptDraft(parts=[{"type": "text", "text": text}], model=MODEL)
+def ask(user: User, session: Session, text: str = "Go.", model: ModelRef = MODEL) -> None:
+    draft = PromptDraft(parts=[{"type": "text", "text": text}], model=model)
     admit_prompt(session_access(user, session), draft)
 
 
-@dataclass(frozen=True)
-class Held:
-    """One budget of the machine, and the sessions whose calls it counts."""
-
-    limit: Limit
-    team: Team | None
-    sessions: frozenset[int]
-
-
 class Spending(RuleBasedStateMachine):
-    """Two teams, two people, a service account, a sub-agent, and all that can become of a call."""
+    """Two teams, two people, a service account, trees of sub-agents, budgets of every scope and
+    period, hard and soft, and all that can become of a call.
+    """
 
     runner: asyncio.Runner
     folder: Path
@@ -100,9 +102,9 @@ class Spending(RuleBasedStateMachine):
         long=_prices,
         above=st.integers(1_000, 60_000),
         output=st.integers(0, 20_000),
-        limits=st.lists(st.none() | _amounts, min_size=9, max_size=9),
+        budgets=_budgets,
     )
-    def begin(self, base: Any, long: Any, above: int, output: int, limits: Any) -> None:
+    def begin(self, base: Any, long: Any, above: int, output: int, budgets: Any) -> None:
         cost = Cost(Price(*base), (PriceTier(above, Price(*long)),), is_known=True)
         self.vendor = StrictVendor(cost)
         self.vendor.waits = True
@@ -122,40 +124,32 @@ class Spending(RuleBasedStateMachine):
             for team, name in names
         )
         self.alice = alice
-        self.people = (alice, bob, alice, robot, alice, alice)
+        self.people = (alice, bob, alice, robot, alice, alice, alice, alice, bob)
         of_project = (first, first, second, second, third)
         self.sessions = [
             make_session(person, project)
             for person, project in zip(self.people, of_project, strict=False)
         ]
-        self.sessions.append(make_session(alice, first, parent=self.sessions[0]))
+        for which, above in ((5, 0), (6, 0), (7, 5), (8, 1)):
+            parent = self.sessions[above]
+            self.sessions.append(make_session(self.people[which], first, parent=parent))
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self.left_behind: list[asyncio.Task[None]] = []
-        kinds = (
-            (Limit(Scope.INSTANCE, Period.DAY), None, {0, 1, 2, 3, 4, 5}),
-            (Limit(Scope.TEAM, Period.MONTH), one, {0, 1, 2, 3, 5}),
-            (Limit(Scope.TEAM, Period.WEEK), other, {4}),
-            (Limit(Scope.PROJECT, Period.DAY, project=first.pk), one, {0, 1, 5}),
-            (Limit(Scope.PROJECT, Period.MONTH, project=second.pk), one, {2, 3}),
-            (Limit(Scope.EACH, Period.MONTH), one, {1}),
-            (Limit(Scope.MEMBER, Period.MONTH, user_id=alice.pk), one, {0, 2, 5}),
-            (Limit(Scope.SERVICE, Period.MONTH), one, {3}),
-            (Limit(Scope.EACH, Period.WEEK), one, {3}),
-        )
-        self.held = [Held(limit, team, frozenset(own)) for limit, team, own in kinds]
-        self.limits: dict[int, Decimal] = {}
+        self.projects = {"first": first, "second": second}
+        self.on_big = {1, 4, 6}
         Budget.objects.all().delete()
         # What earlier examples have spent counts as well.
-        self.spent_before = spent_by_all(Period.DAY)
-        for which, amount in enumerate(limits):
-            if amount is not None:
-                self._put(which, amount)
-        self._put(1, limits[1] or Decimal(3))
+        self.spent_before = {period: spent_by_all(period) for period in Period}
+        self.limits: dict[Key, Decimal] = {}
+        # With it every team has budgets, and it must stop nothing.
+        self._put(("instance", Period.MONTH, True), Decimal(0))
+        for key, amount in budgets.items():
+            self._put(key, amount)
 
-    @rule(which=st.integers(0, 8), more=_amounts)
-    def raise_limit(self, which: int, more: Decimal) -> None:
-        if which in self.limits:
-            self._put(which, self.limits[which] + more)
+    @rule(data=st.data(), more=_amounts)
+    def raise_limit(self, data: st.DataObject, more: Decimal) -> None:
+        key = data.draw(st.sampled_from(list(self.limits)))
+        self._put(key, self.limits[key] + more)
 
     @rule(which=_which, writes=st.integers(0, 30_000), text=st.text(max_size=2_000))
     def work(self, which: int, writes: int, text: str) -> None:
@@ -166,8 +160,10 @@ class Spending(RuleBasedStateMachine):
             return
         if session.state == "idle":
             try:
-                ask(self.people[which], session, f"Go. {text}")
+                model = BIG if which in self.on_big else MODEL
+                ask(self.people[which], session, f"Go. {text}", model)
             except BudgetReached:  # nothing is left, or there was nothing from the beginning
+                assert self._is_held(which)
                 return
         elif session.waits_for == "retry":
             make_due(session)
@@ -200,29 +196,78 @@ class Spending(RuleBasedStateMachine):
             Run.objects.filter(session=session).update(lease_until=past)
 
     @invariant()
-    def no_budget_is_overshot(self) -> None:
+    def no_hard_budget_is_overshot(self) -> None:
         counted: defaultdict[str, Decimal] = defaultdict(Decimal)
         for session, cost in UsageEntry.objects.values_list("session", "cost"):
             counted[session] += cost
         held = dict(Reservation.objects.values_list("id", "amount"))
-        for which, limit in self.limits.items():
-            own = [self.sessions[one].pk for one in self.held[which].sessions]
-            billed = sum((self.vendor.billed[one] for one in own), Decimal(0))
-            covered = sum((counted[one] + held.get(one, Decimal(0)) for one in own), Decimal(0))
-            assert billed <= covered <= limit, self.held[which].limit
+        for key, limit in self.limits.items():
+            for group in self._groups(key):
+                own = [self.sessions[one].pk for one in group]
+                billed = sum((self.vendor.billed[one] for one in own), Decimal(0))
+                covered = sum((counted[one] + held.get(one, Decimal(0)) for one in own), Decimal(0))
+                assert billed <= covered, key
+                _whose, _period, is_soft = key
+                assert is_soft or covered <= limit, key
         assert rebuild_totals(write=False) == []
+
+    @invariant()
+    def only_hard_budgets_stop_anything(self) -> None:
+        free = [row.pk for which, row in enumerate(self.sessions) if not self._is_held(which)]
+        assert not Session.objects.filter(pk__in=free, waits_for="funds").exists()
 
     def teardown(self) -> None:
         self.runner.run(self._leave())
 
-    def _put(self, which: int, amount: Decimal) -> None:
-        held = self.held[which]
-        if held.team is None:
-            most = self.spent_before.quantize(Decimal("0.01"), ROUND_FLOOR) + amount
-            put_instance_limit(self.operator, held.limit, amount=most)
+    def _put(self, key: Key, amount: Decimal) -> None:
+        whose, period, is_soft = key
+        if whose == "instance":
+            limit = Limit(Scope.INSTANCE, period, is_soft)
+            before = self.spent_before[period].quantize(Decimal("0.01"), ROUND_FLOOR)
+            put_instance_limit(self.operator, limit, amount=before + amount)
         else:
-            put_limit(access_team(self.alice, held.team.slug), held.limit, amount=amount)
-        self.limits[which] = amount
+            scope, more = Scope.TEAM, dict[str, Any]()
+            if whose in self.projects:
+                scope, more = Scope.PROJECT, {"project": self.projects[whose].pk}
+            elif whose == "member":
+                scope, more = Scope.MEMBER, {"user_id": self.alice.pk}
+            elif whose == "model":
+                scope, more = Scope.MODEL, {"model": "acme/b?g"}
+            elif whose != "team" and whose != "other":
+                scope = Scope(whose)
+            team = self.teams[whose == "other"]
+            limit = Limit(scope, period, is_soft, **more)
+            put_limit(access_team(self.alice, team.slug), limit, amount=amount)
+        self.limits[key] = amount
+
+    def _groups(self, key: Key) -> list[set[int]]:
+        """Returns: the sessions that a budget counts together, for each of whom it holds."""
+        whose, *kind = key
+        alice, bob, robot = {0, 2, 5, 6, 7}, {1, 8}, {3}
+        if whose == "each":
+            # What people have of their own takes its place.
+            own = [
+                people
+                for special, people in (("member", alice), ("service", robot))
+                if (special, *kind) not in self.limits
+            ]
+            return [bob, *own]
+        groups = {
+            "instance": {*range(9)},
+            "team": alice | bob | robot,
+            "other": {4},
+            "first": {0, 1, 5, 6, 7, 8},
+            "second": {2, 3},
+            "member": alice,
+            "service": robot,
+            "model": (alice | bob | robot) & self.on_big,
+        }
+        return [groups[whose]]
+
+    def _is_held(self, which: int) -> bool:
+        """Whether a hard budget holds for the calls of a session."""
+        hard = [key for key in self.limits if not key[2]]
+        return any(which in group for key in hard for group in self._groups(key))
 
     async def _work(self, session: Session) -> None:
         self.vendor.calls.pop(session.pk, None)

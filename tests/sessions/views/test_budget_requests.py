@@ -64,6 +64,26 @@ def test_fr_02_budgets_of_projects_members_and_service_accounts_are_set_on_the_p
     assert Budget.objects.count() == 2
 
 
+def test_fr_02_a_budget_of_a_model_is_set_on_the_page_and_shown(
+    alice: User, bob: User, project: Project, client_for: ClientFor
+) -> None:
+    browser = client_for(alice)
+    make_usage(project.team, bob, cost=Decimal("1.50"), provider="acme", model="big")
+    wanted = {**form("model", "2", "month"), "limit-model": " acme/* "}
+    assert browser.post(f"{PAGE}/limits", wanted).status_code == 302
+    for user in (alice, bob):
+        page = client_for(user).get(PAGE).content.decode()
+        assert "Model acme/*" in page
+        assert "$1.50 of $2.00" in page
+    choices = client_for(bob).get(f"{PAGE}/ask").content.decode()
+    assert "Model acme/* · Month · $1.50 of $2.00" in choices
+    row = Budget.objects.get()
+    removed = browser.post(f"{PAGE}/limits/{row.pk}/remove")
+    assert removed.status_code == 302
+    nameless = browser.post(f"{PAGE}/limits", form("model", "2"))
+    assert "Name a model for the budget of a model" in nameless.content.decode()
+
+
 def test_fr_02_a_refused_person_asks_for_more_and_the_session_goes_on(
     alice: User,
     bob: User,
@@ -172,6 +192,10 @@ def test_requests_and_budgets_of_every_scope_by_rest(
     )
     assert refused.status_code == 403
     assert send(owner, "delete", f"budget/limits/{line['id']}") is True
+    body = {"scope": "model", "model": "demo/*", "period": "day", "limit": 5, "soft": True}
+    (line,) = send(owner, "put", "budget/limits", body)
+    assert (line["model"], line["spent"], "projectID" in line) == ("demo/*", 2.5, False)
+    assert send(member, "get", "budget/limits")[0]["model"] == "demo/*"
 
 
 def test_the_token_of_an_operator_is_one_teams_and_no_key_to_the_servers_budgets(

@@ -123,6 +123,22 @@ def test_guesses_are_counted_for_the_account_in_the_database(
     page = other.post("/login/code", {"code": code_of(user, clock[0])})
     assert b"Too many failed attempts" in page.content
     assert not is_signed_in(other)
+    # Each guess is told, and none that was not even looked at.
+    told = AuditEntry.objects.filter(action="user.sign_in_failed")
+    second = {"key": "second", "account": "ann@example.com"}
+    assert [(row.target_id, row.names) for row in told] == [(str(user.pk), second)] * 5
+
+
+def test_a_wrong_key_as_the_second_step_is_told(
+    user: User, client: Client, clock: list[float]
+) -> None:
+    set_up(client, clock[0])
+    other = Client()
+    sign_in(other)
+    other.post("/login/code", {"credential": "{}"})
+    assert not is_signed_in(other)
+    (row,) = AuditEntry.objects.filter(action="user.sign_in_failed")
+    assert row.names["key"] == "second"
 
 
 @pytest.mark.parametrize(

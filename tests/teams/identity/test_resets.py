@@ -6,6 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from teams.models import ResetLink, Team, User
 
@@ -27,6 +28,18 @@ def test_a_link_ends_after_an_hour_and_when_another_is_made(
     assert client.get(second).status_code == 200
     ResetLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert client.post(second, {"password": NEW}).status_code == 404
+
+
+def test_a_command_that_does_not_know_the_address_says_so(
+    alice: User, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.PUBLIC_URL = ""
+    call_command("reset_link", alice.email)
+    assert "PUBLIC_URL is not set" in capsys.readouterr().err
+    settings.PUBLIC_URL = "https://agents.example.com"
+    call_command("reset_link", alice.email)
+    out, err = capsys.readouterr()
+    assert (out.startswith("https://agents.example.com/login/reset/"), err) == (True, "")
 
 
 def test_guessing_links_is_limited(client: Client, db: None) -> None:

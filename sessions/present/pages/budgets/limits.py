@@ -27,6 +27,7 @@ class LimitLine:
     whose: str
     user_id: int | None
     project: str
+    model: str
     period: Period
     since: date
     until: datetime
@@ -61,10 +62,10 @@ def load_paces(access: TeamAccess) -> list[str]:
 
     No query where the team has none.
     """
-    standings = load_standings(access.team, access.user.pk)
+    standings = load_standings(access.team, access.user.pk, model=None)
     told = [(one, pace_of(one)) for one in standings if one.scope != Scope.INSTANCE]
     return [
-        f"{whose_text(one.scope)} · {one.period.label} · {money(one.limit)}: {pace}"
+        f"{whose_text(one.scope, one.model)} · {one.period.label} · {money(one.limit)}: {pace}"
         for one, pace in told
         if pace
     ]
@@ -94,7 +95,7 @@ def load_limits(
     for budget, found_standing in shown:
         if budget.project and budget.project not in names and not access.sees_spending:
             continue
-        name = names.get(budget.project, "")
+        name = names.get(budget.project, budget.model)
         if budget.user is not None and budget.user_id != access.user.pk:
             name = budget.user.display_name
         lines.append(_line(budget, found_standing, name))
@@ -115,6 +116,7 @@ def _line(budget: Budget, standing: Standing | None, name: str) -> LimitLine:
         whose=whose_text(standing.scope if standing else scope, name),
         user_id=budget.user_id,
         project=budget.project,
+        model=budget.model,
         period=period,
         since=period.first_day(),
         until=period.end(),

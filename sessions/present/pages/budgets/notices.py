@@ -60,7 +60,7 @@ def share_text(standing: Standing, *, of: str = "") -> str:
         "since": date_format(standing.period.first_day(), "DATE_FORMAT"),
     }
     is_plain = standing.period == Period.MONTH and not standing.is_soft
-    if not is_plain or standing.scope in (Scope.PROJECT, Scope.INSTANCE):
+    if not is_plain or standing.scope in (Scope.PROJECT, Scope.MODEL, Scope.INSTANCE):
         text = (
             _("%(whose)s: the soft budget of %(limit)s since %(since)s is reached.")
             if standing.is_soft and standing.is_reached
@@ -81,10 +81,14 @@ def share_text(standing: Standing, *, of: str = "") -> str:
 
 
 def whose_text(scope: Budget.Scope, name: str = "") -> str:
-    """Returns: whose a budget is, `name` is that of a project or of a member but the reader."""
+    """Returns: whose a budget is, `name` is that of a project, of a member but the reader, or the
+    pattern of models.
+    """
     match scope:
         case Scope.PROJECT:
             return _("Project %(name)s") % {"name": name} if name else _("A project")
+        case Scope.MODEL:
+            return _("Model %(name)s") % {"name": name}
         case Scope.MEMBER:
             return name or _("You")
     return str(scope.label)
@@ -92,8 +96,10 @@ def whose_text(scope: Budget.Scope, name: str = "") -> str:
 
 def _warning(access: TeamAccess, row: BudgetNotice, names: dict[str, str]) -> BudgetWarning:
     scope = Scope.PROJECT if row.project else Scope.MEMBER if row.user_id else Scope.TEAM
+    if row.model:
+        scope = Scope.MODEL
     standing = Standing(scope, row.limit, row.spent, period=Period(row.period), is_soft=row.is_soft)
-    name = names.get(row.project, "")
+    name = names.get(row.project, row.model)
     if row.user is not None and row.user_id != access.user.pk:
         name = row.user.display_name
     values = {"team": access.team.slug, "notice": row.pk}

@@ -98,7 +98,7 @@ def load_askable(access: TeamAccess, project_id: str = "") -> list[tuple[int, st
 
 
 def _choice(one: Standing, project: str) -> str:
-    whose = whose_text(one.scope, project if one.scope == Scope.PROJECT else "")
+    whose = whose_text(one.scope, project if one.scope == Scope.PROJECT else one.model)
     if one.scope == Scope.INSTANCE:
         return f"{whose} · {one.period.label}"
     values = {"spent": money(one.spent), "limit": money(one.limit)}
@@ -110,7 +110,7 @@ def _whose(row: BudgetRequest, names: dict[str, str], *, reader_is_asker: bool) 
     scope = Scope(row.budget.scope)
     if scope in OF_PEOPLE:
         return whose_text(Scope.MEMBER, "" if reader_is_asker else row.asker.display_name)
-    return whose_text(scope, names.get(row.budget.project, ""))
+    return whose_text(scope, names.get(row.budget.project, row.budget.model))
 
 
 def _card(row: BudgetRequest, names: dict[str, str], url: str) -> RequestCard:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('teams', '0039_locked_by_operators'),
+        ('teams', '0041_fill_model_spend'),
     ]
 
     operations = [

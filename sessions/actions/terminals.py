@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import count
 
 from django.conf import settings
 from django.db import transaction
@@ -36,7 +37,7 @@ from teams.actions.members import announce_access
 from teams.audit import AuditAction, record
 from teams.auth import Principal, resume_principal
 from teams.limits import most_terminals
-from teams.models import Role, Team
+from teams.models import Role, Team, User
 from tools.permissions.rules import is_hidden
 
 MAX_TITLE_CHARS = 200
@@ -78,14 +79,13 @@ def open_terminal(
     _check_sizes(plan)
     command = plan.command or preferred_shell()
     args = [*plan.args, "-l"] if command.endswith("sh") else [*plan.args]
-    terminal_id = new_id("pty")
     terminal = Terminal.objects.create(
-        id=terminal_id,
+        id=new_id("pty"),
         project=project,
         creator=user,
         token_id=access.principal.token_id or "",
         folder=folder,
-        title=_clean_title(plan.title) or f"Terminal {terminal_id[-4:]}",
+        title=_clean_title(plan.title) or _free_title(project, user),
         command=command,
         args=args,
         cwd=posixpath.normpath(posixpath.join(directory, plan.cwd)),
@@ -183,6 +183,12 @@ def take_ticket(secret: str, terminal_id: str) -> Principal | None:
     if ticket is None or not TerminalTicket.objects.filter(pk=ticket.pk).delete()[0]:
         return None
     return resume_principal(ticket.user, token_id=ticket.token_id, browser_key=ticket.browser_key)
+
+
+def _free_title(project: Project, user: User) -> str:
+    mine = Terminal.objects.filter(project=project, creator=user)
+    taken = set(mine.values_list("title", flat=True))
+    return next(title for number in count(1) if (title := f"Terminal {number}") not in taken)
 
 
 def _refuse_more(access: ProjectAccess) -> None:

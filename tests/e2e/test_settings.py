@@ -22,6 +22,18 @@ def page(signed_in: BrowserContext) -> Iterator[Page]:
         yield page
 
 
+def test_the_button_that_opens_the_list_of_settings_is_there_only_where_there_is_no_room(
+    page: Page, server: Installation
+) -> None:
+    page.goto(f"{server.url}/me/appearance")
+    expect(page.get_by_role("link", name="Shortcuts")).to_be_visible()
+    expect(page.locator(".settings-here")).to_be_hidden()
+    page.set_viewport_size({"width": 390, "height": 800})
+    expect(page.get_by_role("link", name="Shortcuts")).to_be_hidden()
+    page.locator(".settings-here").click()
+    expect(page.get_by_role("link", name="Shortcuts")).to_be_visible()
+
+
 def test_a_key_is_bound_anew_and_acts(page: Page, server: Installation) -> None:
     page.goto(f"{server.url}/me/shortcuts")
     expect(page.locator("html[data-records]")).to_be_attached()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -36,6 +37,8 @@ _PHONE_ROWS, _PHONE_CHARS = 6, 300
 _WIDE_ROWS, _WIDE_CHARS = 12, 900
 _MAX_ROW_CHARS = 160
 _MOST_NAMES = 3
+# What stands between two commands of a line, where a new line means the same.
+_BETWEEN = re.compile(r"\s*(?:&&|\|\|?|[;&])\s+")
 _ACTS = {
     "create": gettext_noop("Allow creating"),
     "edit": gettext_noop("Allow editing"),
@@ -98,6 +101,8 @@ class PermissionCard:
     below_url: str
     asked: datetime
     command: str
+    # The same with each of its commands on a line of its own, as far as it is nothing but them.
+    command_lines: str
     # Relative to the worktree; empty when it is the worktree.
     workdir: str
     lines: list[DiffLine]
@@ -142,13 +147,13 @@ class PermissionCard:
 
     @property
     def fits_wide(self) -> bool:
-        rows = max(self.count, len(self.command.splitlines()))
+        rows = max(self.count, len(self.command_lines.splitlines()))
         return rows <= _WIDE_ROWS and len(self.command) <= _WIDE_CHARS
 
     @property
     def command_size(self) -> str:
         """How long the command is, in words; nothing where all of it is in sight."""
-        count, chars = len(self.command.splitlines()), len(self.command)
+        count, chars = len(self.command_lines.splitlines()), len(self.command)
         if count <= _PHONE_ROWS and chars <= _PHONE_CHARS:
             return ""
         lines = ngettext("%(count)s line", "%(count)s lines", count) % {"count": count}
@@ -258,6 +263,7 @@ def build_card(
         asked=request.created_at,
         # Whole: nobody can approve what is not shown. The tool takes 64 KiB at most.
         command=_command(metadata),
+        command_lines=one_a_line(_command(metadata), request.patterns),
         workdir=text_of(metadata, "workdir"),
         lines=lines,
         count=count,
@@ -352,6 +358,21 @@ def _command(metadata: JsonObject) -> str:
         line = text_of(given, "command") if metadata.get("tool") == "bash" else ""
         return line or json.dumps(given, indent=2, ensure_ascii=False)
     return text_of(metadata, "command")
+
+
+def one_a_line(line: str, commands: Sequence[str]) -> str:
+    """Returns: the line with each of the `commands` that it consists of on a line of its own; as it
+    is where there is anything else in it.
+    """
+    at, lines = 0, []
+    for command in commands:
+        if not line.startswith(command, at):
+            return line
+        end = at + len(command)
+        between = _BETWEEN.match(line, end)
+        lines.append(line[at : between.end() if between else end].rstrip())
+        at = between.end() if between else end
+    return "\n".join(lines) if at == len(line) else line
 
 
 def _reason_of(call: StoredTool | None) -> str:

@@ -17,7 +17,7 @@ DEFAULT = "sessions/tools/_default.html"
 
 @dataclass(frozen=True)
 class Looks:
-    """`tail` is what a running call has come to."""
+    """`tail` is what a call has come to that runs, or that failed."""
 
     verb: str
     object: str

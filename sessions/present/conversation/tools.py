@@ -55,7 +55,7 @@ class ToolRow:
     since: datetime | None = None
     duration_s: float | None = None
     error: str = ""
-    # The last line of what runs.
+    # The last line of what runs, or of a command that failed.
     tail: str = ""
     body_template: str = ""
     body: Body | None = None
@@ -171,8 +171,8 @@ def _shell(call: Call) -> Looks:
             open=call.typed,
             words=bool(described),
         )
-    tail = last_line(call.state) if runs else ""
     failed = bool(code) and call.status == "completed"
+    tail = last_line(call.state) if runs or failed else ""
     return Looks(
         _("Shell"),
         title,

@@ -137,8 +137,13 @@ def model_choices(
     for one in offers.values():
         if one.ref not in shown:
             left.setdefault(one.provider.id, []).append(one)
-    usable_first = sorted(left.values(), key=lambda rows: rows[0].is_keyless)
-    return groups + [_group(project.team, rows, chosen, favourites, back) for rows in usable_first]
+    ordered = sorted(left.values(), key=lambda rows: _late(rows[0]))
+    return groups + [_group(project.team, rows, chosen, favourites, back) for rows in ordered]
+
+
+def _late(offer: Offer) -> tuple[bool, bool]:
+    """Providers without a key are last, and before them the demo, which is no real model."""
+    return offer.is_keyless, offer.provider.kind is ProviderKind.SCRIPTED
 
 
 def _withheld(project: Project, name: str, offer: Offer | None, *, is_chosen: bool) -> ChoiceGroup:
@@ -180,15 +185,19 @@ def _group(
 ) -> ChoiceGroup:
     provider = rows[0].provider
     remedy = remedy_for(team, provider, back=back) if rows[0].is_keyless else None
-    return ChoiceGroup(provider.name, _rows(rows, chosen, favourites), remedy)
+    choices = _rows(rows, chosen, favourites, below=provider)
+    return ChoiceGroup(provider.name, choices, remedy)
 
 
-def _rows(rows: Iterable[Offer], chosen: str, favourites: Sequence[str]) -> list[Choice]:
+def _rows(
+    rows: Iterable[Offer], chosen: str, favourites: Sequence[str], *, below: Provider | None = None
+) -> list[Choice]:
+    """`below`: the heading is the name of that provider, so that no row repeats it."""
     return [
         Choice(
             value=one.ref,
             label=one.model.name,
-            detail=_facts(one),
+            detail=_facts(one, names_provider=below is None),
             chips=_status(one),
             find=f"{one.model.name} {one.ref} {one.provider.name}".lower(),
             variants=_variants_json(one.model),
@@ -213,9 +222,9 @@ def _status(offer: Offer) -> list[str]:
     return found
 
 
-def _facts(offer: Offer) -> str:
+def _facts(offer: Offer, *, names_provider: bool) -> str:
     model = offer.model
-    words = [offer.provider.name]
+    words = [offer.provider.name] if names_provider else []
     if model.limit.context:
         words.append(_("%(size)s context") % {"size": tokens(model.limit.context)})
     return " · ".join([*words, price_line(model), *abilities(model)])

@@ -30,6 +30,14 @@ def test_a_running_command_shows_its_last_line_and_can_be_stopped() -> None:
     assert "tool-tail" not in waits
 
 
+def test_a_command_that_failed_shows_its_last_line_without_being_opened() -> None:
+    output = "make: <all>\nmake: *** No rule to make target.\n"
+    call = part("bash", {"command": "make"}, metadata={"output": output, "exit": 2})
+    assert '<span class="tool-tail meta">make: *** No rule to make target.</span>' in drawn(call)
+    call["state"]["metadata"]["exit"] = 0
+    assert "tool-tail" not in drawn(call)
+
+
 def test_a_call_that_ended_with_its_turn_leaves_it_to_the_turn_to_say_why() -> None:
     cause = {"reason": "stopped_by", "values": {"name": "Bob"}}
     metadata = {"interrupted": True, "cause": cause}

@@ -12,7 +12,9 @@ from providers.models import ProviderConfig
 from sessions.events.messages import MessageTime, Tokens
 from sessions.events.types import SessionStatus, SessionUpdated
 from sessions.models import Project, Session, SessionInput
+from sessions.present.frame.choices import FAVOURITES
 from teams.models import User
+from tests.providers.factories import make_openai
 from tests.providers.test_clouds import make_bedrock
 from tests.sessions.story import T0, Story, write
 
@@ -53,6 +55,26 @@ def test_a_model_is_shown_with_what_decides_about_it(browser: Client, project: P
     row = html[html.index('data-choice="demo/thinker"') :].split(">", 1)[0]
     assert 'aria-current="true"' in row
     assert "&quot;high&quot;" in row
+
+
+def test_the_name_of_a_provider_is_in_its_heading_or_where_it_has_none_in_the_row(
+    browser: Client, project: Project, alice: User
+) -> None:
+    below = listed(browser, project, kind="model")
+    assert '<span class="meta">200k context · $3 in' in below
+
+    alice.preferences = {FAVOURITES: ["demo/thinker"]}
+    alice.save()
+    favourites = listed(browser, project, kind="model")
+    assert '<span class="meta">Scripted demo · 200k context · $3 in' in favourites
+
+
+def test_the_demo_comes_after_providers_of_real_models(browser: Client, project: Project) -> None:
+    make_openai(project.team)
+
+    html = listed(browser, project, kind="model")
+
+    assert html.index('data-choice="openai/') < html.index('data-choice="demo/tour"')
 
 
 def test_a_provider_without_a_key_is_shown_last_and_cannot_be_chosen(

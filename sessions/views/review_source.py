@@ -38,11 +38,15 @@ _MAX_HASHED = 2_000
 
 
 def asked_of(given: QueryDict) -> Asked:
-    """Returns: the whole session for whatever is no source."""
+    """Returns: the whole session for whatever is no source.
+
+    The form of a turn sends both when somebody chooses another source there, which then counts.
+    """
     source, start = given.get("source", ""), given.get("from", "")
+    chosen = source in Source.values
     return Asked(
-        source=Source(source) if source in Source.values else Source.SESSION,
-        turn=given.get("turn", "")[:60],
+        source=Source(source) if chosen else Source.SESSION,
+        turn="" if chosen else given.get("turn", "")[:60],
         filter=given.get("filter", "").strip()[:200],
         start=int(start) if start.isdecimal() and len(start) < 6 else 0,
         file=path_of(given, "file"),

@@ -213,10 +213,10 @@ export function keep(line) {
   });
   document.addEventListener("click", ({ target }) => target.closest("[data-retry]") && connect());
   document.addEventListener("htmx:before:response", ({ detail }) => detail.ctx.response.status === 401 && end("signed-out"));
-  // The files of an older build may be gone.
+  // Old builds' files may be gone.
   addEventListener("unhandledrejection", (event) => {
     if (!/module/i.test(event.reason?.message)) return;
     event.preventDefault();
-    show("missing");
+    navigator.onLine && show("missing");
   });
 }

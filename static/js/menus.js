@@ -3,10 +3,10 @@
 // Selects and radios marked data-submit send their form when they change.
 const openMenus = () => [...document.querySelectorAll("[data-menu][open]")];
 
-for (const type of ["click", "focusin"]) document.addEventListener(type, ({ target }) => {
-  const inside = target.closest("[data-menu]");
-  openMenus().filter((menu) => menu !== inside).forEach((menu) => (menu.open = false));
-});
+// A press on its text focuses what is around it.
+for (const type of ["click", "focusin"]) document.addEventListener(type, ({ target }) => openMenus().forEach((menu) => {
+  if (!menu.contains(target) && (type === "click" || !target.contains(menu))) menu.open = false;
+}));
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;

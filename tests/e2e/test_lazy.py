@@ -142,3 +142,23 @@ def test_earlier_turns_that_take_their_time_say_that_they_come(
     assert earlier.bounding_box() == before
     held.let_go()
     expect(earlier).to_have_count(0)
+
+
+def test_a_file_that_does_not_come_is_no_old_page_while_the_device_is_offline(
+    server: Installation, page: Page, session: str
+) -> None:
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    misses = """async () => {
+      await import("/static/missing.js").catch((error) => void Promise.reject(error));
+      await new Promise((done) => setTimeout(done, 200));
+    }"""
+    said = page.get_by_text("Part of this page could not be loaded.")
+    page.context.set_offline(True)
+    try:
+        page.evaluate(misses)
+        expect(said).to_have_count(0)
+    finally:
+        page.context.set_offline(False)
+    page.evaluate(misses)
+    expect(said).to_be_visible()

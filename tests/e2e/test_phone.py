@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
 
 import httpx
 from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.browser import of_page, phone
 from tests.e2e.installation import Installation
-from tests.e2e.rest import ask, body, new_session, script, wait_for
+from tests.e2e.rest import approve_everything, ask, body, new_session, script, wait_for
 
 pytestmark = of_page
 OFFER = """() => {
@@ -125,12 +126,96 @@ def test_what_a_session_says_is_whole_and_what_a_finger_aims_at_is_large(
         assert min(pencil["width"], pencil["height"]) >= 32
         send = page.get_by_role("button", name="Send").bounding_box()
         assert send
-        assert min(send["width"], send["height"]) >= 40
+        assert min(send["width"], send["height"]) >= 44
+        page.get_by_label("Commands", exact=True).tap()
+        # The page is still there, and so is the menu.
+        page.get_by_text("Start a message with one of these").tap()
+        expect(page.get_by_text("Start a message with one of these")).to_be_visible()
+        page.locator("#prompt").fill("/")
+        row = page.locator(".mention").first.bounding_box()
+        assert row
+        assert row["height"] >= 44
 
         page.goto(f"{server.url}/t/{server.team}/")
         more = page.get_by_role("checkbox", name="More options").bounding_box()
         assert more
         assert min(more["width"], more["height"]) >= 36
+
+
+def test_a_keyboard_on_a_small_screen_leaves_what_is_edited_and_its_buttons(
+    server: Installation, client: httpx.Client, signed_in: BrowserContext
+) -> None:
+    session = new_session(client)
+    ask(client, session, script([{"text": "Begun."}]))
+    with phone(signed_in) as page:
+        page.goto(f"{server.url}/t/{server.team}/s/{session}")
+        expect(page.locator("#live")).to_have_attribute("data-state", "live")
+        page.get_by_role("link", name="Change the title").tap()
+        expect(page.locator(".header .status")).to_be_hidden()
+        page.get_by_role("link", name="Cancel").tap()
+
+        page.get_by_role("button", name="More about this turn").last.tap()
+        page.get_by_text("Roll back to before this turn").tap()
+        page.get_by_role("dialog").get_by_role("button", name="Roll back").tap()
+        expect(page.get_by_text("Your next message makes this permanent.")).to_be_visible()
+        page.locator("#prompt").fill("Much to say. " * 60)
+        page.set_viewport_size({"width": 320, "height": 320})
+        for name in ("Send", "Restore"):
+            expect(page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+        page.get_by_role("button", name="Restore").tap()
+        expect(page.get_by_text("Your next message makes this permanent.")).to_be_hidden()
+
+        page.set_viewport_size({"width": 390, "height": 844})
+        slow = script([{"text": "Slow."}, {"delay_ms": 60_000}])
+        client.post(f"/session/{session}/prompt_async", json=body(slow))
+        expect(page.get_by_role("button", name="Stop")).to_be_visible()
+        for text in ("First, the tests", "Then the docs"):
+            page.locator("#prompt").fill(text)
+            page.get_by_role("button", name="Queue").tap()
+            expect(page.locator(".queue").get_by_text(text)).to_be_visible()
+        page.set_viewport_size({"width": 390, "height": 450})
+        first, second = (row.bounding_box() for row in page.locator(".queue-row").all())
+        acts = page.locator(".queue-acts").first.bounding_box()
+        assert first
+        assert second
+        assert acts
+        assert acts["y"] + acts["height"] <= second["y"]
+        page.get_by_role("link", name="Edit the queued message").first.tap()
+        expect(page.locator("#queue-text")).to_be_in_viewport(ratio=1)
+        expect(page.get_by_role("button", name="Save")).to_be_in_viewport(ratio=1)
+        expect(page.locator(".queue-row").first).to_be_hidden()
+        page.locator("#queue-edit").get_by_role("link", name="Cancel").tap()
+        expect(page.locator(".queue-row").first).to_be_visible()
+        client.post(f"/session/{session}/abort")
+
+
+def test_reverting_the_lowest_file_is_confirmed_within_reach_of_a_thumb(
+    server: Installation, client: httpx.Client, signed_in: BrowserContext
+) -> None:
+    session = new_session(client)
+    calls = [
+        {"tool": "write", "input": {"filePath": f"reach-{n}.txt", "content": "new\n"}}
+        for n in range(8)
+    ]
+    stop = threading.Event()
+    answers = approve_everything(client, stop)
+    try:
+        ask(client, session, script(calls, [{"text": "Written."}]))
+    finally:
+        stop.set()
+        answers.join()
+    with phone(signed_in) as page:
+        page.goto(f"{server.url}/t/{server.team}/s/{session}?panel=changes&source=session")
+        expect(page.locator("#live")).to_have_attribute("data-state", "live")
+        name = "Revert reach-4.txt"
+        page.get_by_label(f"{name}…").tap()
+        confirm = page.get_by_role("button", name=name, exact=True)
+        expect(confirm).to_be_in_viewport(ratio=1)
+        # Nothing lies above it.
+        confirm.tap()
+        undo = page.get_by_role("button", name="Undo and bring the change back")
+        undo.tap()
+        expect(undo).to_have_count(0)
 
 
 def test_an_edit_that_is_asked_for_fits_the_screen(

@@ -260,6 +260,10 @@ def test_changes_of_one_turn_have_an_address(review: Review, alice: User, sessio
     assert '<option value="" selected>One turn</option>' in html
     assert len(paths(html)) == len(paths(review.pane("source=turn"))) > 0
     assert paths(review.pane("turn=msg_none")) == []
+    # The form of a turn sends it beside the source that is chosen there.
+    chosen = review.pane("turn=msg_none&source=turn")
+    assert "One turn" not in chosen
+    assert paths(chosen) == paths(html)
 
 
 def test_a_session_without_the_panel_draws_no_diff(

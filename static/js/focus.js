@@ -62,11 +62,13 @@ document.addEventListener("focusin", ({ target }) => follow(target));
 for (const type of ["focusout", "htmx:after:swap"]) document.addEventListener(type, () => setTimeout(settle, WAIT_MS));
 follow(document.activeElement);
 
-// Arrow keys go through menus.
+// Arrow keys go through menus, and Ctrl+Enter sends the form of a text.
 document.addEventListener("keydown", (event) => {
-  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const menu = event.target.closest("[data-menu][open], .row-menu-dialog");
-  if (!by || !menu || event.target.matches("select, textarea, [type=radio]")) return;
+  const { key, ctrlKey, metaKey, defaultPrevented, target } = event;
+  if (key === "Enter" && (ctrlKey || metaKey) && !defaultPrevented && target.matches("textarea")) target.form?.querySelector("[type=submit]").click();
+  const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+  const menu = target.closest("[data-menu][open], .row-menu-dialog");
+  if (!by || !menu || target.matches("select, textarea, [type=radio]")) return;
   event.preventDefault();
   const all = shown(menu.querySelectorAll(CONTROL));
   all.at((all.indexOf(document.activeElement) + by) % all.length)?.focus();

@@ -1,5 +1,5 @@
 // Menus are details elements: one is open at a time; Escape or a click elsewhere closes it.
-// Escape also leaves a form that stands in for what it changes, unless a text was; Ctrl+Enter sends a text's form.
+// Escape also leaves a form that stands in for what it changes; a text that was changed stays.
 // Selects and radios marked data-submit send their form when they change.
 const openMenus = () => [...document.querySelectorAll("[data-menu][open]")];
 
@@ -20,10 +20,6 @@ document.addEventListener("keydown", (event) => {
     menu.querySelector("summary").focus();
   });
 }, true);
-
-document.addEventListener("keydown", ({ key, ctrlKey, metaKey, target, defaultPrevented }) => {
-  if (key === "Enter" && (ctrlKey || metaKey) && !defaultPrevented && target.matches("textarea")) target.form?.querySelector("[type=submit]").click();
-});
 
 document.addEventListener("focusin", ({ target }) => target.matches("[data-select]") && target.select());
 

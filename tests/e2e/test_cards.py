@@ -86,12 +86,12 @@ def test_a_request_after_several_that_were_answered_at_once_is_answered_by_its_k
         for number in range(3)
     ]
     shell = [{"delay_ms": 1500}, {"tool": "bash", "input": {"command": "true"}}]
-    page.locator("#prompt").fill(script(files, shell, [{"text": "Done."}]))
-    page.locator("#prompt").press("Enter")
+    asked = body(script(files, shell, [{"text": "Done."}]))
+    client.post(f"/session/{session}/prompt_async", json=asked)
     cards = page.locator("[data-permission]")
     expect(cards).to_have_count(3)
     page.wait_for_timeout(GUARD_MS)
-    cards.first.locator(".permission-always > summary").press("Enter")
+    cards.first.locator("[data-answer=always]").press("Enter")
     cards.first.get_by_label("* all file changes").check()
     cards.first.get_by_role("button", name="Allow and remember").press("Enter")
     card = cards.filter(has_text="Allow a shell command?")

@@ -39,7 +39,7 @@ def edit(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
     row = _input(access, prompt)
     if request.method == "GET":
         if "close" in request.GET:
-            return _form(request, access, None, said=_("Nothing was changed."))
+            return _closed(request, access, row, said=_("Nothing was changed."))
         return _form(request, access, _edit_of(access, row))
     typed = request.POST.get("text", "").replace("\r\n", "\n")
     again = row.status != SessionInput.Status.ADMITTED and request.POST.get("idempotency", "")
@@ -53,10 +53,8 @@ def edit(request: TeamRequest, session: str, prompt: str) -> HttpResponse:
         row.refresh_from_db()
         refused = build_edit(row, Place.of(access.session), typed=typed, error=exc.message)
         return _form(request, access, refused, status=exc.status)
-    if not request.htmx:
-        return _back(access)
     said = _("Message sent.") if again else _("Message changed.")
-    return _form(request, access, None, said=said)
+    return _closed(request, access, row, said=said)
 
 
 def _input(access: SessionAccess, prompt: str) -> SessionInput:
@@ -74,17 +72,22 @@ def _edit_of(access: SessionAccess, row: SessionInput) -> QueueEdit:
     return build_edit(row, Place.of(access.session))
 
 
+def _closed(
+    request: TeamRequest, access: SessionAccess, row: SessionInput, *, said: str
+) -> HttpResponse:
+    """No form, and the queue with the focus on the row that the form was about."""
+    if not request.htmx:
+        return _back(access)
+    context = {"said": said, "queue": load_queue(access.session), "focused": row.id}
+    return render(request, "sessions/_queue_edit.html", context)
+
+
 def _form(
-    request: TeamRequest,
-    access: SessionAccess,
-    shown: QueueEdit | None,
-    *,
-    said: str = "",
-    status: int = 200,
+    request: TeamRequest, access: SessionAccess, shown: QueueEdit, *, status: int = 200
 ) -> HttpResponse:
     if not request.htmx:
         return session_page(request, access.session, queue_edit=shown, status=status)
-    context = {"edit": shown, "said": said, "back_url": Place.of(access.session).url("session")}
+    context = {"edit": shown, "back_url": Place.of(access.session).url("session")}
     response = render(request, "sessions/_queue_edit.html", context, status=status)
     # Said aloud, because the browser shows no other answers to what failed.
     return reswap(retarget(response, "#queue-edit"), "outerHTML") if status >= 400 else response

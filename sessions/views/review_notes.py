@@ -6,7 +6,7 @@ from typing import Literal
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget
 
@@ -86,12 +86,14 @@ def send(request: TeamRequest, session: str) -> HttpResponse:
     delivery: Literal["steer", "queue"] = "queue" if given.get("delivery") == "queue" else "steer"
     message_id = message_id_of(given.get("idempotency", ""))
     count = access.session.review_comments.filter(author=request.user).count()
-    send_comments(access, delivery=delivery, message_id=message_id)
+    sent = send_comments(access, delivery=delivery, message_id=message_id)
     if not request.htmx:
         return _back(request, access.session)
     context = {
         "message": ngettext("Comment sent to the agent.", "Comments sent to the agent.", count),
         "kind": "ok",
+        "link_url": Place.of(access.session).message_url(sent.pk, turn=sent.pk),
+        "link": gettext("Show the message"),
     }
     told = render(request, "_toast.html", context)
     return reswap(retarget(told, "#toasts"), "beforeend")

@@ -21,9 +21,8 @@ function setAddress(file) {
 async function openFile(link) {
   if ("discards" in link.dataset) pane().querySelector("[data-unsaved]")?.removeAttribute("data-unsaved");
   if (!mayReplace(place())) return;
-  pane().querySelectorAll("[data-file][aria-current]").forEach((item) => item.removeAttribute("aria-current"));
   for (const item of pane().querySelectorAll("[data-files-rows] [data-file]"))
-    if (item.dataset.file === link.dataset.file) item.setAttribute("aria-current", "true");
+    item.ariaCurrent = item.dataset.file === link.dataset.file ? "true" : null;
   setAddress(link.dataset.file);
   pane().querySelector("[data-files-side]").dataset.behind = "";
   await load(place(), link.dataset.src);

@@ -1,7 +1,9 @@
 // Where the focus is: in the pane that somebody goes to, and after what had it is gone.
+import { place } from "./idle.js";
+
 const WAIT_MS = 60;
 const LAST_MS = 600;
-const HEADS = ":is(summary, h1, h2, h3, legend, [data-focus])";
+const HEADS = ":is(summary, h1, h2, h3, legend, [data-focus]):not(.unseen)";
 // What a pane is for; the last one is what it shows now.
 const USE = "[aria-current], [data-focus], .cm-content, .xterm-helper-textarea";
 const CONTROL = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]";
@@ -11,8 +13,7 @@ let trail = [];
 const shown = (nodes) => [...nodes].filter((node) => node.checkVisibility());
 
 function take(node) {
-  // On a phone only a tap on a field brings the keyboard.
-  if (node.matches("textarea") && matchMedia("(hover: none)").matches) return;
+  if (node.matches("[data-prompt]")) return place();
   if (!node.matches(CONTROL)) node.tabIndex = -1;
   node.focus();
   return document.activeElement === node;
@@ -45,7 +46,8 @@ function restore() {
 function settle(isLast) {
   if (!trail[0] || document.activeElement !== document.body || document.querySelector("dialog[open]")) return;
   // Who leaves a control that is still there wants it so.
-  if ((trail[0].isConnected && trail[0].checkVisibility()) || restore()) trail = [];
+  if (trail[0].isConnected && trail[0].checkVisibility()) trail = [];
+  else if (restore()) return;
   // Another swap may restore it.
   else if (!isLast) setTimeout(settle, LAST_MS, true);
   else arrive("[data-prompt]:enabled");
@@ -60,11 +62,13 @@ document.addEventListener("focusin", ({ target }) => follow(target));
 for (const type of ["focusout", "htmx:after:swap"]) document.addEventListener(type, () => setTimeout(settle, WAIT_MS));
 follow(document.activeElement);
 
-// Arrow keys go through menus.
+// Arrow keys go through menus, and Ctrl+Enter sends the form of a text.
 document.addEventListener("keydown", (event) => {
-  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const menu = event.target.closest("[data-menu][open], .row-menu-dialog");
-  if (!by || !menu || event.target.matches("select, textarea, [type=radio]")) return;
+  const { key, ctrlKey, metaKey, defaultPrevented, target } = event;
+  if (key === "Enter" && (ctrlKey || metaKey) && !defaultPrevented && target.matches("textarea")) target.form?.querySelector("[type=submit]").click();
+  const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+  const menu = target.closest("[data-menu][open], .row-menu-dialog");
+  if (!by || !menu || target.matches("select, textarea, [type=radio]")) return;
   event.preventDefault();
   const all = shown(menu.querySelectorAll(CONTROL));
   all.at((all.indexOf(document.activeElement) + by) % all.length)?.focus();

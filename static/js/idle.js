@@ -2,11 +2,11 @@
 let isPlaced = false;
 const prompt = () => document.querySelector("[data-prompt]");
 
-/** Focus the field, unless a screen keyboard would come up. */
+/** Focus the field, unless a screen keyboard would come up. Gives whether it has it. */
 export function place() {
   if (matchMedia("(hover: none)").matches) return;
   prompt()?.focus();
-  isPlaced = document.activeElement === prompt();
+  return (isPlaced = document.activeElement === prompt());
 }
 
 /** Whether the focus may go to something that has come. */

@@ -86,7 +86,7 @@ function leave(event) {
   // In an empty one it may be the first of two.
   if (target.value || !target.matches("[data-prompt]")) event.preventDefault();
   target.blur();
-  if (!target.closest("#panel")) document.querySelector("[data-log]")?.focus({ preventScroll: true });
+  document.querySelector(target.closest("#panel") ? "#panel [data-diffs]" : "[data-log]")?.focus({ preventScroll: true });
 }
 
 document.addEventListener("keydown", (event) => {

@@ -1,5 +1,5 @@
 // Menus are details elements: one is open at a time; Escape or a click elsewhere closes it.
-// Escape also leaves a form that stands in for what it changes.
+// Escape also leaves a form that stands in for what it changes; a text that was changed stays.
 // Selects and radios marked data-submit send their form when they change.
 const openMenus = () => [...document.querySelectorAll("[data-menu][open]")];
 
@@ -10,7 +10,8 @@ for (const type of ["click", "focusin"]) document.addEventListener(type, ({ targ
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  const leave = event.target.closest("form")?.querySelector("[data-escape]");
+  const { target } = event;
+  const leave = (!target.matches("textarea") || target.value === target.defaultValue) && target.closest("form")?.querySelector("[data-escape]");
   if (!leave && !openMenus()[0]) return;
   event.preventDefault();
   leave?.click();

@@ -25,8 +25,7 @@ const save = (values) => keep(workspace.dataset.save, values);
 function mark() {
   const shown = isOpen() ? workspace.dataset.tab : "";
   workspace.querySelectorAll(".panel-head [data-panel-tab], .pane-switch [data-panel-tab]").forEach((link) => {
-    if (link.dataset.panelTab === shown && !link.matches(".panel-close")) link.setAttribute("aria-current", "true");
-    else link.removeAttribute("aria-current");
+    link.ariaCurrent = link.dataset.panelTab === shown && !link.matches(".panel-close") ? "true" : null;
   });
   workspace.querySelector("[data-panel-opener]")?.setAttribute("aria-expanded", isOpen());
 }

@@ -37,15 +37,7 @@ export function open(rows, side, { numbersOf, pick, view }) {
   pick(on);
   last.after(row);
   htmx.process(form);
-  const leave = () => close(row, last, pick);
-  form.querySelector("[data-comment-cancel]").addEventListener("click", leave);
-  form.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !form.elements.body.value) {
-      event.preventDefault();
-      leave();
-    }
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-  });
+  form.querySelector("[data-escape]").addEventListener("click", () => close(row, last, pick));
   form.elements.body.focus();
   form.scrollIntoView({ block: "nearest" });
 }

@@ -74,6 +74,33 @@ def test_words_that_are_typed_at_a_request_are_a_message_and_no_answer(
     expect(field).to_have_value("")
 
 
+def test_a_request_after_several_that_were_answered_at_once_is_answered_by_its_key(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    client.patch("/config", json={"permission": {"edit": "ask"}})
+    session = new_session(client)
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    files = [
+        {"tool": "write", "input": {"filePath": f"card{number}.txt", "content": "x"}}
+        for number in range(3)
+    ]
+    shell = [{"delay_ms": 1500}, {"tool": "bash", "input": {"command": "true"}}]
+    asked = body(script(files, shell, [{"text": "Done."}]))
+    client.post(f"/session/{session}/prompt_async", json=asked)
+    cards = page.locator("[data-permission]")
+    expect(cards).to_have_count(3)
+    page.wait_for_timeout(GUARD_MS)
+    cards.first.locator("[data-answer=always]").press("Enter")
+    cards.first.get_by_label("* all file changes").check()
+    cards.first.get_by_role("button", name="Allow and remember").press("Enter")
+    card = cards.filter(has_text="Allow a shell command?")
+    expect(card).to_be_focused(timeout=20_000)
+    page.wait_for_timeout(GUARD_MS)
+    page.keyboard.press("y")
+    expect(page.get_by_role("log")).to_contain_text("Done.")
+
+
 def test_escape_stops_a_turn_only_with_nothing_to_close_or_to_leave(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:

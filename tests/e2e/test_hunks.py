@@ -109,6 +109,14 @@ def test_hunks_are_staged_reverted_and_commented_on(
     expect(card.get_by_label("Revert long.py…")).to_be_visible()
     expect(page.locator("#announce")).to_have_text("Files restored.")
     wait_until_read(page)
+    # What gets the focus is scrolled out from under the head.
+    card.evaluate("(card) => card.scrollIntoView() || card.closest('[data-diffs]').scrollBy(0, 30)")
+    page.keyboard.press("Tab")
+    expect(undo).to_be_focused()
+    head, place = card.locator("summary.file-head").bounding_box(), undo.bounding_box()
+    assert head
+    assert place
+    assert place["y"] >= head["y"] + head["height"]
     page.keyboard.press("]")
     page.keyboard.press("Shift+r")
     expect(card).to_have_count(0)
@@ -117,6 +125,23 @@ def test_hunks_are_staged_reverted_and_commented_on(
     page.keyboard.press("Enter")
     expect(card).to_contain_text("value_60 = None")
     expect(card).to_contain_text("value_5 = 5 + 1")
+
+
+def test_the_focus_stays_in_the_review_while_one_file_after_another_is_reverted(
+    server: Installation, client: httpx.Client, folder: Path, page: Page
+) -> None:
+    change_long_file(folder)
+    pane = open_review(page, server, client)
+    pane.get_by_label("Changes to show").press("Escape")
+    expect(pane.get_by_role("region", name="Diffs")).to_be_focused()
+    for name in ("added.md", "long.py"):
+        card = pane.locator("[data-file-card]", has_text=name)
+        card.get_by_label(f"Revert {name}…").press("Enter")
+        card.get_by_role("button", name=f"Revert {name}", exact=True).press("Enter")
+        expect(card).to_have_count(0)
+        focused = page.locator(":focus")
+        expect(focused).to_be_visible()
+        assert focused.evaluate("(one) => one.getBoundingClientRect().width") > 1
 
 
 def test_a_hunk_that_has_changed_since_is_left_alone_and_drawn_anew(

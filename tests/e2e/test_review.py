@@ -388,3 +388,5 @@ def test_comments_and_viewed_marks_are_kept_and_sent_as_one_message(
     expect(page.get_by_role("log")).to_contain_text("Please look at these comments.")
     expect(page.get_by_role("log")).to_contain_text("And this")
     expect(card.locator(".comment")).to_have_count(0)
+    page.locator("#toasts").get_by_role("link", name="Show the message").press("Enter")
+    expect(page.locator("article:target")).to_contain_text("And this")

@@ -32,14 +32,17 @@ from sessions.models import (
     Part,
     PermissionRequest,
     ProjectSecret,
+    RepositoryTrust,
     SavedRule,
     Session,
     SessionInput,
     TeamSearch,
     TeamSkill,
+    ToolDescription,
     Webhook,
 )
 from sessions.present.conversation import history as shown
+from sessions.repository import custom_tools, trust
 from sessions.rules import in_force
 from sessions.runner.context import epoch
 from sessions.runner.drain import admission, cost_limit
@@ -109,6 +112,11 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
         shown._QUESTIONS,
         lambda one: (one.pk,),
     ),
+    "sessions/repository/custom_tools.py:_DESCRIPTION": (
+        custom_tools._DESCRIPTION,
+        lambda one: (one.project_id, "digest"),
+    ),
+    "sessions/repository/trust.py:_TRUST": (trust._TRUST, lambda one: (one.project_id,)),
     "sessions/rules/in_force.py:_SAVED": (
         in_force._SAVED,
         lambda one: (one.pk, one.project_id, one.project.team_id),
@@ -203,6 +211,9 @@ def told(alice: User, session: Session) -> Session:
     ProjectSecret.objects.create(
         project=session.project, name="TOKEN", value=encrypt("x"), updated_at=timezone.now()
     )
+    known = {"project": session.project, "digest": "digest"}
+    RepositoryTrust.objects.create(**known, trusted_at=timezone.now())
+    ToolDescription.objects.create(**known, described_at=timezone.now())
     Webhook.objects.create(id="whk_1", team=team, url="https://hooks.example", secret=encrypt("x"))
     TeamSkill.objects.create(
         team=team, name="release", description="How", text="So", updated_at=timezone.now()

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.architecture.sources import tree_of
 
 _ROOT = Path(__file__).parents[2] / "sessions"
-_SOURCES = ("stream/*.py", "events/live.py", "api/tui.py")
+_SOURCES = ("stream/*.py", "wire_events.py", "events/live.py", "api/tui.py")
 # Put together from parts.
 _COMPOSED = {
     *("pty.created", "pty.updated", "permission.v2.replied"),

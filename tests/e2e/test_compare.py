@@ -37,6 +37,8 @@ def test_attempts_run_beside_each_other_and_one_is_kept(
         page.get_by_role("button", name="Agent", exact=True).last.click()
         page.locator("[data-choice=plan]").click()
         expect(also).to_have_text("Plan")
+        # The list may lie over the button.
+        page.keyboard.press("Escape")
         page.get_by_role("button", name="Start").click()
         page.wait_for_url(re.compile("/compare$"))
         attempts = page.locator(".compare-attempt")

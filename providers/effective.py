@@ -208,6 +208,21 @@ def offered_models(row: ProviderConfig) -> dict[str, Model]:
     return build_models(row.provider_id, described, npm=npm, base_url=row.base_url)
 
 
+def described_models(
+    provider_id: str,
+    row: ProviderConfig | None,
+    picked: Mapping[str, JsonValue],
+    block: ProviderBlock,
+) -> dict[str, Model]:
+    """Returns: all models of a provider, in use or not, with what is picked of an account."""
+    known = known_provider(provider_id)
+    npm = npm_of(provider_id, ProviderKind(row.kind)) if row else known.npm if known else ""
+    described = {**catalog_models(provider_id), **(_described_for(row) if row else {})}
+    for overs in (_objects(picked), block.descriptions()):
+        described |= {key: _laid_over(described.get(key), one) for key, one in overs.items()}
+    return build_models(provider_id, described, npm=npm, base_url=row.base_url if row else "")
+
+
 def _from_row(row: ProviderConfig, block: ProviderBlock, named: frozenset[str]) -> Provider:
     kind = ProviderKind(row.kind)
     known = known_provider(row.provider_id)

@@ -89,6 +89,25 @@ def is_priced(cost: Cost) -> bool:
     return cost.is_known
 
 
+def counted_prices(cost: Cost, other: Cost) -> dict[tuple[str, str], Decimal]:
+    """Returns: what tokens are counted with, by name and by the tier of a size or service that
+    either has, "" for the usual one; nothing where no price is known."""
+    if not is_priced(cost):
+        return {}
+    prices = {"": cost.base}
+    for one in (cost, other):
+        for size in (tier.above_tokens for tier in one.tiers):
+            prices[f"> {size}"] = price_for(Usage(input_tokens=size + 1), cost)
+        prices |= {known.name: served_price(cost.base, cost, known.name) for known in one.services}
+    found = {}
+    for tier, price in prices.items():
+        found["input", tier], found["output", tier] = price.input, price.output
+        found["cache_read", tier] = price.cache_read or price.input
+        found["cache_write", tier] = price.cache_write or price.input
+        found["reasoning", tier] = output_price(price, thinks=True)
+    return found
+
+
 def output_price(price: Price, *, thinks: bool) -> Decimal:
     """Return the price of an answer; some vendors take more for all of one with thinking in it."""
     return max(price.output, price.reasoning) if thinks else price.output

@@ -157,6 +157,17 @@ def _request_job(asked: _Asked, given: _Arguments, job: Checkout.Job) -> None:
     request_job(access, checkout, job, given["data"], sealed=given["sealed"])
 
 
+def _set_team_prices(asked: _Asked, given: _Arguments) -> None:
+    team = Team.objects.select_for_update().get(pk=asked.team.team.pk)
+    update_team_settings(asked.team, {**team.config, **given}, replace=True)
+
+
+def _set_project_prices(asked: _Asked, given: _Arguments) -> None:
+    access = asked.project()
+    project = Project.objects.select_for_update().get(pk=access.project.pk)
+    update_project_settings(access, {**project.config, **given}, replace=True)
+
+
 def _amount(text: str | None) -> Decimal | None:
     return None if text is None else Decimal(text)
 
@@ -172,6 +183,8 @@ _MADE_BY: dict[str, Callable[[_Asked, _Arguments], object]] = {
     "checkout.request": lambda asked, given: _request_job(asked, given, Checkout.Job.REQUEST),
     "limits.project": lambda asked, given: update_project_settings(asked.project(), {**given}),
     "limits.team": lambda asked, given: update_team_settings(asked.team, {**given}),
+    "prices.project": _set_project_prices,
+    "prices.team": _set_team_prices,
     "rules.project": _set_project_rules,
     "rules.team": _set_team_rules,
     "secret.remove": lambda asked, given: remove_secret(asked.project(), **given),

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.actions.held_budgets import is_looser, said
+from sessions.actions.held_prices import lower_prices
 from sessions.approvals.hold import Change, hold_for_approval, is_held
 from sessions.config.model import Limits
 from sessions.config.rule_levels import RULE_KEYS
@@ -25,7 +26,7 @@ _LIMITS = {"session_cost": "session", "turn_cost": "turn", "models": "models"}
 def hold_settings(
     access: TeamAccess, before: JsonObject, after: JsonObject, *, project: Project | None = None
 ) -> None:
-    """Hold other permission rules, and limits that let people spend more, for an approval.
+    """Hold other permission rules, and what lets people spend more, for an approval.
 
     Raises: NeedsApproval; Conflict where other settings would have to wait with them.
     """
@@ -68,6 +69,9 @@ def hold_settings(
                 project=project,
             )
             hold_for_approval(access, change)
+        if (lower := lower_prices(access, before, after, project=project)) is not None:
+            _require_alone(before, after, _without_providers)
+            hold_for_approval(access, lower)
 
 
 def _is_looser(least: Limits, most: Limits) -> bool:
@@ -128,14 +132,18 @@ def _without_limits(config: JsonObject) -> JsonObject:
     return {**rest, "limits": limits} if limits else rest
 
 
+def _without_providers(config: JsonObject) -> JsonObject:
+    return {key: value for key, value in config.items() if key != "provider"}
+
+
 def _require_alone(
     before: JsonObject, after: JsonObject, rest_of: Callable[[JsonObject], JsonObject]
 ) -> None:
     if rest_of(before) != rest_of(after):
         raise Conflict(
             _(
-                "A second person must approve changes of permission rules and higher limits. Save "
-                "them separately from other settings."
+                "A second person must approve changes of permission rules, higher limits and lower "
+                "prices. Save them separately from other settings."
             )
         )
 

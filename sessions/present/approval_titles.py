@@ -18,6 +18,8 @@ _TITLES: dict[str, Promise] = {
     "checkout.request": gettext_lazy("Open a pull request from %(branch)s into %(into)s"),
     "limits.project": gettext_lazy("Change the spending limits in the settings of %(project)s"),
     "limits.team": gettext_lazy("Change the spending limits in the settings of the team"),
+    "prices.project": gettext_lazy("Lower prices of models in the settings of %(project)s"),
+    "prices.team": gettext_lazy("Lower prices of models in the settings of the team"),
     "rules.project": gettext_lazy("Change the permission rules of the project %(project)s"),
     "rules.team": gettext_lazy("Change the permission rules of the team"),
     "secret.remove": gettext_lazy("Remove the secret %(name)s of the project %(project)s"),

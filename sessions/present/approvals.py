@@ -190,6 +190,17 @@ def _budget(told: JsonObject, names: dict[str, str]) -> ChangeLine:
         every = _("All models")
         before, after = (_listed(told, one) for one in ("before", "after"))
         return ChangeLine(_("Allowed models"), before or every, after or every)
+    if scope == "price":
+        names = {
+            "input": _("Input price"),
+            "output": _("Output price"),
+            "cache_read": _("Cache read price"),
+            "cache_write": _("Cache write price"),
+            "reasoning": _("Output price with thinking"),
+        }
+        parts = (text_of(told, "model"), names[text_of(told, "price")], text_of(told, "tier"))
+        before, after = (_price(told.get(one)) for one in ("before", "after"))
+        return ChangeLine(" · ".join(part for part in parts if part), before, after)
     label = _("Each turn") if scope == "turn" else _("Each session")
     if scope not in {"session", "turn"}:
         name = names.get(text_of(told, "project")) or names.get(str(told.get("user_id")), "")
@@ -201,6 +212,10 @@ def _budget(told: JsonObject, names: dict[str, str]) -> ChangeLine:
 
 def _money(amount: JsonValue) -> str:
     return money(Decimal(amount)) if isinstance(amount, str) else _("No limit")
+
+
+def _price(amount: JsonValue) -> str:
+    return money(Decimal(amount), short=True) if isinstance(amount, str) else _("price not known")
 
 
 def _names(access: TeamAccess, rows: list[ChangeRequest]) -> dict[str, str]:

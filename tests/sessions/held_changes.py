@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from opencode_web.lib.crypto import decrypt
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess, access_project
 from sessions.actions.budget_limits import put_limit, remove_limit
 from sessions.actions.budgets import set_budgets
@@ -110,6 +111,11 @@ def limit(user: User, project: Project) -> object:
     return put_limit(of(user, project.team), HARD, amount=Decimal(10))
 
 
+def priced(into: float, out: float) -> JsonObject:
+    """Settings that price a model, of which the catalog says 1.25 and 10."""
+    return {"provider": {"openai": {"models": {"gpt-5": {"cost": {"input": into, "output": out}}}}}}
+
+
 def config_has(project: Project, rules: object) -> bool:
     return bool(Team.objects.get(pk=project.team_id).config.get("permission") == rules)
 
@@ -188,6 +194,17 @@ CASES = [
         lambda user, project: update_project_settings(
             at(user, project), {"limits": {"models": ["openai/gpt-5-mini"], "turn_cost": 1}}
         ),
+    ),
+    Case(
+        "prices.team",
+        lambda user, project: update_team_settings(of(user, project.team), priced(0, 0)),
+        lambda project: Team.objects.get(pk=project.team_id).config == priced(0, 0),
+        lambda user, project: update_team_settings(of(user, project.team), priced(3, 15)),
+    ),
+    Case(
+        "prices.project",
+        lambda user, project: update_project_settings(at(user, project), priced(1, 20)),
+        lambda project: Project.objects.get(pk=project.pk).config == priced(1, 20),
     ),
     Case(
         "budgets.set",

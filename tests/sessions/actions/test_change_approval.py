@@ -39,6 +39,7 @@ from tests.sessions.held_changes import (
     at,
     budgets,
     of,
+    priced,
     set_own,
 )
 
@@ -110,6 +111,10 @@ def test_a_change_of_what_is_different_by_now_is_not_made(
         update_project_settings(at(alice, project), {"limits": {"session_cost": 3}})
     elif row.what == "limits.team":
         update_team_settings(of(alice, team), {"limits": {"session_cost": 3}})
+    elif row.what == "prices.project":
+        update_project_settings(at(alice, project), priced(2, 20))
+    elif row.what == "prices.team":
+        update_team_settings(of(alice, team), priced(2, 20))
     elif row.what == "rules.project":
         update_project_settings(at(alice, project), {"permission": {"edit": "deny"}})
     elif row.what == "rules.team":

@@ -29,7 +29,7 @@ from tests.factories import add_member, make_user
 from tests.sessions.api.conftest import Connect
 from tests.sessions.api.test_checkouts import do, make, run_turn
 from tests.sessions.checkouts.conftest import INIT, run
-from tests.sessions.held_changes import KINDS, ask, make_change, of
+from tests.sessions.held_changes import KINDS, ask, make_change, of, priced
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 JSON = "application/json"
@@ -170,6 +170,10 @@ def test_what_is_held_says_so_to_clients_that_know_no_requests(
     answer = client.patch(f"/config?directory={project.directory}", rules, JSON)
     assert (answer.status_code, answer.json()["name"]) == (409, "ConflictError")
     assert "second person must approve" in answer.json()["message"]
+    for query in (f"directory={project.directory}", "team=acme"):
+        answer = client.patch(f"/config?{query}", priced(0, 0), JSON)
+        assert (answer.status_code, answer.json()["data"]["approval"]) == (409, "budgets")
+        assert client.patch(f"/config?{query}", priced(9, 90), JSON).status_code == 200
     assert client.put("/budget?team=acme", {"team": 5}, JSON).status_code == 200
     held = client.put("/budget?team=acme", {"team": 6}, JSON)
     assert (held.status_code, held.json()["kind"]) == (202, "budgets")

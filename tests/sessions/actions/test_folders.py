@@ -282,7 +282,7 @@ def test_the_migration_assigns_what_is_clear(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Entries of that time have folders in their data.
-    monkeypatch.setattr("teams.audit._OF_PROJECTS", frozenset())
+    monkeypatch.setattr("teams.audit_chain.personal._OF_PROJECTS", frozenset())
     for name in ("living", "gone", "both", "lost", "taken", "nobodys"):
         (worktrees / name).mkdir()
     gone = make_team(root, name="Gone")

@@ -42,8 +42,7 @@ def changes_to_decide(access: TeamAccess) -> list[ChangeRequest]:
     return [
         row
         for row in rows
-        if access.user
-        in able(named[row.project_id], Role(row.need), but=askers_of(row.asker))
+        if access.user in able(named[row.project_id], Role(row.need), but=askers_of(row.asker))
     ]
 
 

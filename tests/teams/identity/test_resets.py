@@ -5,9 +5,13 @@ from datetime import timedelta
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from teams.actions.directory import AccountDraft, update_directory_account
+from teams.actions.resets import create_reset
+from teams.actions.users import change_password
 from teams.models import ResetLink, Team, User
 
 pytestmark = pytest.mark.django_db
@@ -57,3 +61,16 @@ def test_no_link_for_a_program_or_a_disabled_person(
     for email in (alice.email, "nobody@example.com"):
         with pytest.raises(CommandError):
             call_command("reset_link", email)
+
+
+def test_links_end_with_the_password_and_with_the_address(alice: User, client: Client) -> None:
+    for change in (
+        lambda: change_password(alice, password=NEW),
+        lambda: update_directory_account(
+            alice, AccountDraft("alice", "", "new@example.com", "Alice", {})
+        ),
+    ):
+        path = reverse("reset", args=[create_reset(alice, actor=None)])
+        assert client.get(path).status_code == 200
+        change()
+        assert client.get(path).status_code == 404

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -64,11 +65,10 @@ def test_no_link_for_a_program_or_a_disabled_person(
 
 
 def test_links_end_with_the_password_and_with_the_address(alice: User, client: Client) -> None:
+    moved = AccountDraft("alice", "", "new@example.com", "Alice", {})
     for change in (
-        lambda: change_password(alice, password=NEW),
-        lambda: update_directory_account(
-            alice, AccountDraft("alice", "", "new@example.com", "Alice", {})
-        ),
+        partial(change_password, alice, password=NEW),
+        partial(update_directory_account, alice, moved),
     ):
         path = reverse("reset", args=[create_reset(alice, actor=None)])
         assert client.get(path).status_code == 200

@@ -16,7 +16,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Forbidden
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, text_of
 from sessions.approvers import approvers, with_people_behind
 from sessions.models import Message, PermissionRequest, QuestionRequest, Session, SessionInput
 from sessions.tree import tree_of
@@ -98,7 +98,7 @@ def _with_sources(tree: QuerySet[Session]) -> set[str]:
         forks = AuditEntry.objects.filter(
             target_type="session", target_id__in=new, action=AuditAction.SESSION_FORKED
         )
-        new = {str(data["source"]) for data in forks.values_list("data", flat=True)} - ids
+        new = {text_of(data, "source") for data in forks.values_list("data", flat=True)} - ids
         ids = ids | new
     return ids
 

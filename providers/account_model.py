@@ -20,7 +20,7 @@ class AccountModel(ResolvedModel):
     `faults` are those of its account and its credential, which a call that goes well ends.
     `shares`: it is to be asked which credential is used, as there are several or they have limits;
     then `others` is how many more could have been, and `use` the `KeyUse` that the call holds.
-    `is_listed`: no options may have another one called, as only some are allowed.
+    `is_only`: no options may have another one called, as only some are allowed, or a budget holds.
     """
 
     account_id: int | None = None
@@ -28,7 +28,7 @@ class AccountModel(ResolvedModel):
     fresh_until: datetime | None = None
     is_personal: bool = False
     is_of_instance: bool = False
-    is_listed: bool = False
+    is_only: bool = False
     # Which team asks, and which of its people, where that is known.
     team_id: str = ""
     user_id: int | None = None
@@ -51,7 +51,7 @@ def with_options(model: AccountModel, options: JsonObject) -> AccountModel:
     """Returns: the model with further options of the team's settings."""
     is_of_others = model.is_of_instance or model.is_personal
     given = without_routing(options) if is_of_others else options
-    if model.is_listed:
+    if model.is_only:
         given = without_other_models(given)
     return replace(model, options={**model.options, **given})
 

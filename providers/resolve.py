@@ -76,6 +76,9 @@ def resolve_model(
         )
     options = options_for(row, block.options) if block else OptionsConfig()
     asked = {**provider.options, **model.options, **_variant(model, ref)}
+    # What a budget sets apart is the price of this one model, and counts for its name.
+    is_budgeted = team.has_budgets and not (row is not None and row.is_personal)
+    is_only = bool(lists) or is_budgeted
     return AccountModel(
         ref=ref,
         npm=model.npm,
@@ -84,8 +87,8 @@ def resolve_model(
         api_key=picked.key,
         name=model.name,
         headers={**options.headers, **model.headers},
-        options=without_other_models(asked) if lists else asked,
-        is_listed=bool(lists),
+        options=without_other_models(asked) if is_only else asked,
+        is_only=is_only,
         limit=model.limit,
         cost=model.cost,
         capabilities=model.capabilities,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db.models import CharField, Exists, OuterRef, Value
 
 from sessions.models import Project
 from sessions.visibility import given_to, given_to_member, role_in
-from teams.models import Membership, Role, Team, TeamGroup, User
+from teams.audit import AuditAction
+from teams.models import ApiToken, AuditEntry, Membership, Role, Team, TeamGroup, User
 
 
 @dataclass(frozen=True)
@@ -50,3 +52,17 @@ def approvers(team: Team, project: Project | None = None) -> list[Approver]:
         if role != Role.VIEWER and (row.is_approver or vars(row)["of_approvers"])
     ]
     return [Approver(row, role) for row, role in named or rows]
+
+
+def with_people_behind(accounts: Collection[int]) -> frozenset[int]:
+    """Returns: the accounts, and who has made tokens of the service accounts among them, also by
+    way of another one: they can do by those what they would then allow themselves."""
+    known, new = set[int](), set(accounts)
+    while new:
+        known |= new
+        tokens = ApiToken.objects.filter(user__in=new).exclude(user__service_of=None)
+        made = AuditEntry.objects.filter(
+            action=AuditAction.TOKEN_CREATED, target_id__in=tokens.values("pk")
+        )
+        new = {pk for pk in made.values_list("actor", flat=True) if pk is not None} - known
+    return frozenset(known)

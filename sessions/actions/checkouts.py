@@ -344,7 +344,9 @@ def give_up(session: Session) -> None:
     if checkout.state in (Checkout.State.SHARED, Checkout.State.NEW, Checkout.State.DROPPED):
         checkout.delete()
         return
-    checkout.session, checkout.title = None, session.title
+    # Who sees the project sees what is left, also of a private session, whose title is no part.
+    title = checkout.branch if session.is_private else session.title
+    checkout.session, checkout.title = None, title
     if checkout.state != Checkout.State.RESCUED:
         checkout.job, checkout.job_data, checkout.job_at = Job.DROP, {}, timezone.now()
         checkout.job_begun = False

@@ -6,12 +6,9 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from decimal import Decimal
 
-from django.utils.translation import gettext as _
-
-from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.approvals.hold import Change, hold_for_approval, is_held
-from sessions.approvals.people import require_approver
+from sessions.approvals.people import require_approver, require_other_than
 from sessions.config.cost_limit import team_session_cost
 from sessions.models import ChangeKind
 from teams.access import TeamAccess, access_team
@@ -94,8 +91,7 @@ def require_other(request: BudgetRequest, actor: User) -> None:
     is_servers = request.budget.team_id is None
     if is_servers or ChangeKind.BUDGETS not in request.team.needs_approval:
         return
-    if actor.pk == request.asker_id:
-        raise Forbidden(_("You have asked for this, so somebody else must decide."))
+    require_other_than(request.asker, actor)
     require_approver(access_team(actor, request.team_id, need=None), Role.BILLING)
 
 

@@ -7,7 +7,7 @@ from opencode_web.lib.errors import Forbidden, Invalid
 from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess
 from sessions.actions.shares import end_shares
-from sessions.events.store import append, lock_session
+from sessions.events.store import append, lock_below, lock_session
 from sessions.events.types import SessionUpdated
 from sessions.models import Session
 from teams.access import TeamAccess, require_role
@@ -26,7 +26,7 @@ def may_change_privacy(access: TeamAccess, session: Session) -> bool:
 @transaction.atomic
 def set_private(access: SessionAccess, *, private: bool, ip: str | None = None) -> Session:
     """Let only its owner and those who oversee the team see a session, with its sub-agents; or open
-    it again. What is made private loses its links.
+    it again. What is made private loses its links, those to its sub-agents, too.
 
     Raises: Invalid for a sub-agent's; Forbidden but for the owner and admins.
     """
@@ -42,7 +42,8 @@ def set_private(access: SessionAccess, *, private: bool, ip: str | None = None) 
     change_views(session.project.team_id)
     append(session, [SessionUpdated(private=private)])
     if private:
-        end_shares(access, session, ip=ip)
+        for one in (session, *lock_below(session)):
+            end_shares(access, one, ip=ip)
     key: JsonObject = {} if private else {"key": "opened"}
     actor, team = access.principal.user, access.team.team
     record(

@@ -54,8 +54,7 @@ def _request(
     access: ProjectAccess, checkout_id: str, job: Checkout.Job, data: JsonObject
 ) -> Checkout:
     """Raises: NotFound; Conflict while something else is done with it."""
-    rows = Checkout.objects.select_for_update().filter(project=access.project.pk)
-    checkout = rows.filter(pk=checkout_id).first()
+    checkout = checkouts_in(access).select_for_update().filter(pk=checkout_id).first()
     if checkout is None:
         raise NotFound("Rescued work", checkout_id)
     if checkout.job:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Forbidden
-from sessions.approvers import Approver, approvers
+from sessions.approvers import Approver, approvers, with_people_behind
 from sessions.models import ChangeKind, ChangeRequest, Project
 from teams.access import TeamAccess, has_role
 from teams.models import Role, Team, User
@@ -32,16 +32,22 @@ def approvers_for(
     return {pk: approvers(team, project) for pk, project in places.items()}
 
 
-def able(named: list[Approver], need: Role, *, asker_id: int | None) -> list[User]:
-    """Returns: which of the `approvers` may decide on a change that needs a role."""
-    return [one.user for one in named if has_role(one.role, need) and one.user.pk != asker_id]
+def askers_of(asker: User) -> frozenset[int]:
+    """Returns: who cannot decide on what an account asks for. One query for a service account."""
+    return frozenset({asker.pk}) if asker.service_of_id is None else with_people_behind({asker.pk})
+
+
+def able(named: list[Approver], need: Role, *, but: Collection[int] = ()) -> list[User]:
+    """Returns: which of the `approvers`, `but` for some, may decide on a change that needs a
+    role."""
+    return [one.user for one in named if has_role(one.role, need) and one.user.pk not in but]
 
 
 def require_deciders(
     team: Team, need: Role, *, asker: User, what: str, project: Project | None = None
 ) -> None:
     """`what` names the kind of change. Raises: Conflict where nobody could decide."""
-    if not able(approvers(team, project), need, asker_id=asker.pk):
+    if not able(approvers(team, project), need, but=askers_of(asker)):
         raise Conflict(
             _(
                 "%(what)s: nobody else in the team could approve this. It takes a second person "
@@ -53,9 +59,21 @@ def require_deciders(
 
 def require_decider(access: TeamAccess, request: ChangeRequest) -> None:
     """Raises: Forbidden saying why the person may not decide."""
-    if request.asker_id == access.user.pk:
-        raise Forbidden(_("You have asked for this, so somebody else must decide."))
+    require_other_than(request.asker, access.user)
     require_approver(access, Role(request.need), request.project)
+
+
+def require_other_than(asker: User, user: User) -> None:
+    """Raises: Forbidden where both are, or can be, the same person."""
+    if asker.pk == user.pk:
+        raise Forbidden(_("You have asked for this, so somebody else must decide."))
+    if user.pk in askers_of(asker):
+        raise Forbidden(
+            _(
+                "You have made a token of the service account that asks, so somebody else must "
+                "decide."
+            )
+        )
 
 
 def require_approver(access: TeamAccess, need: Role, project: Project | None = None) -> None:
@@ -64,7 +82,7 @@ def require_approver(access: TeamAccess, need: Role, project: Project | None = N
         raise Forbidden(_("A service account cannot decide this. A person must."))
     if access.membership.expires_at is not None:
         raise Forbidden(_("Emergency access cannot decide this."))
-    if access.user not in able(approvers(access.team, project), need, asker_id=None):
+    if access.user not in able(approvers(access.team, project), need):
         raise Forbidden(
             _("Only an approver of the team with the role %(role)s can decide this.")
             % {"role": need.noun}

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.db.models import OuterRef, Q, QuerySet
 
 from opencode_web.lib.errors import NotFound
-from sessions.approvals.people import able, approvers_for
+from sessions.approvals.people import able, approvers_for, askers_of
 from sessions.models import ChangeRequest
 from sessions.visibility import given_role, oversees, projects_in
 from teams.access import TeamAccess, has_role
@@ -42,7 +42,7 @@ def changes_to_decide(access: TeamAccess) -> list[ChangeRequest]:
     return [
         row
         for row in rows
-        if access.user in able(named[row.project_id], Role(row.need), asker_id=None)
+        if access.user in able(named[row.project_id], Role(row.need), but=askers_of(row.asker))
     ]
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject, JsonValue, list_of, number_of, object_of, text_of
 from opencode_web.lib.templatetags.ui import money
-from sessions.approvals.people import able, approvers_for
+from sessions.approvals.people import able, approvers_for, askers_of
 from sessions.approvals.requests import visible_changes
 from sessions.approvers import Approver
 from sessions.config.rule_levels import RULE_KEYS
@@ -241,7 +241,7 @@ def _card(
     access: TeamAccess, row: ChangeRequest, named: list[Approver], names: dict[str, str]
 ) -> ChangeCard:
     pending = row.status == Status.PENDING
-    deciders = able(named, Role(row.need), asker_id=row.asker_id) if pending else []
+    deciders = able(named, Role(row.need), but=askers_of(row.asker)) if pending else []
     place = {"team": access.team.slug, "change": row.pk}
     return ChangeCard(
         id=row.pk,

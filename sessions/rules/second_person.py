@@ -3,19 +3,21 @@
 Whoever has ever prompted the session is out, as a prompt of an earlier turn can prepare what a
 later one sets off. So is whoever has given the agent words in another way: edited a prompt or a
 message, answered its questions, rejected a call with a message or imported the conversation.
-Service accounts never answer, as anybody who holds their token could.
+Service accounts never answer, as anybody who holds their token could, and where one has prompted,
+nor does who has made a token of it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Forbidden
-from opencode_web.lib.json import JsonObject
-from sessions.approvers import approvers
+from opencode_web.lib.json import JsonObject, text_of
+from sessions.approvers import approvers, with_people_behind
 from sessions.models import Message, PermissionRequest, QuestionRequest, Session, SessionInput
 from sessions.tree import tree_of
 from sessions.visibility import may_see
@@ -59,12 +61,13 @@ def _prompted(session: Session) -> frozenset[int]:
     tree = tree_of(session)
     inputs = SessionInput.objects.filter(session__in=tree).values_list("author", "edited_by")
     written = Message.objects.filter(session__in=tree, role="user").values_list("author", flat=True)
+    # What was edited, answered or imported before is in forks, too.
+    ids = _with_sources(tree)
     answered = QuestionRequest.objects.filter(
-        session__in=tree, status=QuestionRequest.Status.ANSWERED
+        session__in=ids, status=QuestionRequest.Status.ANSWERED
     )
-    advised = PermissionRequest.objects.filter(session__in=tree).exclude(feedback="")
-    # Only the newest edit is on a row. What was imported, or edited before, is in forks, too.
-    ids = {one for pair in tree.values_list("pk", "origin") for one in pair if one}
+    advised = PermissionRequest.objects.filter(session__in=ids).exclude(feedback="")
+    # Only the newest edit is on a row.
     entries = AuditEntry.objects.filter(
         target_type="session",
         target_id__in=ids,
@@ -81,7 +84,23 @@ def _prompted(session: Session) -> frozenset[int]:
         advised.values_list("replied_by", flat=True),
         {pk for pk, data in entries.values_list("actor", "data") if _gives_words(data)},
     )
-    return frozenset(pk for some in found for pk in some if pk is not None)
+    return with_people_behind({pk for some in found for pk in some if pk is not None})
+
+
+def _with_sources(tree: QuerySet[Session]) -> set[str]:
+    """Returns: the ids of a tree, and of all that it was forked from, also if that is deleted.
+
+    Two queries, and one for each fork on the way.
+    """
+    ids = {one for pair in tree.values_list("pk", "origin") for one in pair if one}
+    new = ids
+    while new:
+        forks = AuditEntry.objects.filter(
+            target_type="session", target_id__in=new, action=AuditAction.SESSION_FORKED
+        )
+        new = {text_of(data, "source") for data in forks.values_list("data", flat=True)} - ids
+        ids = ids | new
+    return ids
 
 
 def _gives_words(data: JsonObject) -> bool:

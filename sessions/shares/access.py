@@ -49,12 +49,17 @@ def access_share(access: SessionAccess, share_id: str) -> Share:
 def access_shared(token: str) -> Share:
     """Fetch what a link opens, with its session. One for the team needs membership beside it.
 
-    Raises: NotFound for an unknown link, one that has ended, and one that is not allowed any more:
-    all in the same words.
+    Raises: NotFound for an unknown link, one that has ended, one to a session that is private now,
+    and one that is not allowed any more: all in the same words.
     """
     share_id = share_id_of(token)
-    rows = Share.objects.open().select_related("session__project__team", "created_by")
+    rows = Share.objects.open().select_related(
+        "session__project__team", "session__root", "created_by"
+    )
     row = rows.filter(pk=share_id).first() if share_id else None
     if row is None or not project_links(row.session.project).allows(row.scope):
+        raise NotFound("Link")
+    # Whoever made one at the same moment may have seen the session before the change.
+    if (row.session.root or row.session).is_private:
         raise NotFound("Link")
     return row

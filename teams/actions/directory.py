@@ -32,6 +32,7 @@ from teams.models import (
     IdentityProvider,
     IdentityRule,
     ManagedMembership,
+    ResetLink,
     Role,
     Team,
     User,
@@ -152,6 +153,9 @@ def update_directory_account(user: User, draft: AccountDraft, *, ip: str | None 
         raise Conflict(_("The address of an operator can be changed only on this server."))
     account.name, account.email = draft.name, draft.email
     account.save(update_fields=["name", "email"])
+    if before["email"] != after["email"]:
+        # Whoever reads the mail of the old address is not let in by it.
+        ResetLink.objects.filter(user=account, used_at=None).delete()
     _keep(account, draft)
     if before != after:
         data: JsonObject = {"before": before, "after": after}

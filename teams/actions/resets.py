@@ -114,6 +114,4 @@ def use_reset(link: ResetLink, *, password: str, ip: str | None = None) -> User:
     # The conditional update is the claim: of two uses at once one changes the row.
     if not unused.update(used_at=now):
         raise ResetUnusable
-    user = change_password(link.user, password=password, ip=ip)
-    ResetLink.objects.filter(user=user, used_at=None).delete()
-    return user
+    return change_password(link.user, password=password, ip=ip)

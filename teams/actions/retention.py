@@ -34,8 +34,10 @@ def set_retention(access: TeamAccess, days: Days) -> None:
     before = chosen_days(team)
     RetentionPolicy.objects.update_or_create(team=team, defaults=_columns(days))
     if days != before:
-        data = _change(before, days)
-        record(AuditAction.RETENTION_CHANGED, actor=access.user, team=team, target=team, data=data)
+        data, action = _change(before, days), AuditAction.RETENTION_CHANGED
+        # Where admins cannot have it removed, too: it may be to hide what they did before.
+        for chain in (team, None) if days.audit != before.audit else (team,):
+            record(action, actor=access.user, team=chain, target=team, data=data)
 
 
 @transaction.atomic

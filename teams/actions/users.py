@@ -11,7 +11,7 @@ from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import Conflict, Invalid
 from teams.access import ACCESS_CHANGED, user_group
 from teams.audit import AuditAction, record
-from teams.models import Theme, User
+from teams.models import ResetLink, Theme, User
 
 
 @transaction.atomic
@@ -43,12 +43,14 @@ def rename_user(user: User, *, name: str, ip: str | None = None) -> User:
 
 @transaction.atomic
 def change_password(user: User, *, password: str, ip: str | None = None) -> User:
-    """Set a new password. Browsers that are signed in elsewhere are signed out by it.
+    """Set a new password. Browsers that are signed in elsewhere are signed out by it, and links for
+    another new one end.
 
     Raises: Invalid when the password is too weak.
     """
     _set_valid_password(user, password)
     user.save(update_fields=["password"])
+    ResetLink.objects.filter(user=user, used_at=None).delete()
     record(AuditAction.USER_PASSWORD_CHANGED, actor=user, team=None, target=user, ip=ip)
     transaction.on_commit(partial(publish, user_group(user.pk), {"t": ACCESS_CHANGED}))
     return user

@@ -67,6 +67,16 @@ def test_no_option_has_a_model_called_that_is_not_on_a_list(team: Team) -> None:
     assert model.options == left
 
 
+def test_no_option_has_a_model_called_that_a_budget_does_not_count(team: Team) -> None:
+    make_openai(team)
+    routing: dict[str, Any] = {"models": ["gpt-5"], "route": "fallback"}
+    said: Any = {"gpt-5-mini": {"options": {**routing, "seed": 1}}}
+    team.config = {"provider": {"openai": {"models": said}}}
+    assert resolve_model(team, MINI).options.keys() >= routing.keys()
+    team.has_budgets = True
+    assert with_options(resolve_model(team, MINI), routing).options == {"seed": 1}
+
+
 def test_the_list_of_the_server_holds_for_every_team(
     team: Team, settings: Any, tmp_path: Path
 ) -> None:

@@ -106,6 +106,15 @@ def test_what_is_saved_unchanged_is_no_change(alice: User, team: Team) -> None:
     assert [row.data["after"]["sessions"] for row in told] == [30, 20]
 
 
+def test_who_shortens_the_audit_log_is_in_that_of_the_server(alice: User, team: Team) -> None:
+    for days in (Days(), Days(audit=1)):
+        set_retention(access_team(alice, "acme"), days)
+    told = AuditEntry.objects.filter(action="retention.changed", team=None)
+    assert [(row.actor, row.target_id, row.data["after"]["audit"]) for row in told] == [
+        (alice, team.pk, 1)
+    ]
+
+
 def test_operators_bound_what_teams_keep(alice: User, team: Team, root: User) -> None:
     set_retention_limit(root, Days(sessions=90))
     assert days_in_force(team) == Days(sessions=90, outputs=7)
@@ -180,7 +189,8 @@ def test_an_audit_log_that_is_cut_still_verifies_from_its_checkpoint(
         # The server's own log goes by the limit of the operators.
         assert not AuditEntry.objects.filter(action=AuditAction.AUDIT_PRUNED, team=None).exists()
         set_retention_limit(root, Days(audit=10))
-        assert apply_retention().entries == 1
+        # Who set the hold, and who cut the team's.
+        assert apply_retention().entries == 2
         assert verify_chain(SERVER_CHAIN).problem == ""
     release_hold(root, hold.pk)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from opencode_web.lib.crypto import decrypt
 from opencode_web.lib.errors import AppError, Conflict, Forbidden, Invalid
+from sessions.actions.budget_limits import answer_request as answer_budget_request
 from sessions.actions.budget_limits import put_limit
 from sessions.actions.change_approval import approve_request
 from sessions.actions.change_requests import (
@@ -22,10 +24,13 @@ from sessions.actions.change_requests import (
 from sessions.actions.secrets import set_secret
 from sessions.actions.settings import update_project_settings, update_team_settings
 from sessions.actions.team_secrets import set_team_secret
+from sessions.approvals.requests import changes_to_decide
 from sessions.models import ChangeRequest, Project, ProjectSecret
+from sessions.present.approvals import build_cards
+from teams.actions.budget_requests import ask_for_more
 from teams.actions.members import change_role, remove_member
-from teams.actions.services import create_service
-from teams.models import AuditEntry, Membership, Role, Team, User
+from teams.actions.services import create_service, create_service_token
+from teams.models import AuditEntry, Budget, Membership, Role, Scope, Team, User
 from tests.factories import add_member, make_user
 from tests.sessions.held_changes import (
     CASES,
@@ -235,3 +240,38 @@ def test_a_request_that_no_key_opens_goes_on_waiting(
     with pytest.raises(Conflict, match="can no longer read this request"):
         approve_request(of(alice, held), row)
     assert reject_request(of(alice, held), row).status == Status.REJECTED
+
+
+def test_nobody_approves_what_a_service_account_asked_for_with_their_token(
+    held: Team, project: Project, alice: User, adam: User
+) -> None:
+    first = create_service(of(adam, held), name="ci", role=Role.ADMIN)
+    create_service_token(of(adam, held), first, name="mine", scope=Scope.ADMIN)
+    # A program with that token makes another one.
+    second = create_service(of(first.user, held), name="helper", role=Role.ADMIN)
+    create_service_token(of(first.user, held), second, name="its", scope=Scope.ADMIN)
+    for service in (first.user, second.user):
+        row = ask(partial(set_own, service, project))
+        (seen,) = build_cards(of(adam, held), [row])
+        assert (seen.may_decide, seen.waits_for) == (False, "Alice")
+        assert row not in changes_to_decide(of(adam, held))
+        for decide in (approve_request, reject_request):
+            with pytest.raises(Forbidden, match="token of the service account"):
+                decide(of(adam, held), row)
+    assert not ProjectSecret.objects.exists()
+    assert approve_request(of(alice, held), row).status == Status.APPROVED
+
+
+def test_nobody_grants_more_to_a_service_account_whose_token_they_have(
+    held: Team, alice: User, adam: User
+) -> None:
+    put_limit(of(alice, held), HARD, amount=Decimal(5))
+    service = create_service(of(adam, held), name="ci", role=Role.MEMBER)
+    create_service_token(of(adam, held), service, name="mine", scope=Scope.WRITE)
+    budget = Budget.objects.get(team=held)
+    asked = ask_for_more(
+        of(service.user, held), budget_id=budget.pk, amount=Decimal(9), reason="More"
+    )
+    with pytest.raises(Forbidden, match="token of the service account"):
+        answer_budget_request(asked, actor=adam, grant=Decimal(9))
+    assert answer_budget_request(asked, actor=alice, grant=Decimal(9)).granted == 9

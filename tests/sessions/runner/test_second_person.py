@@ -33,9 +33,9 @@ from sessions.rules.in_force import agent_ruleset
 from sessions.rules.second_person import second_person
 from teams.access import access_team
 from teams.actions.members import set_approver
-from teams.actions.services import create_service
+from teams.actions.services import create_service, create_service_token
 from teams.auth import authenticate_user
-from teams.models import AuditEntry, Membership, Role, User
+from teams.models import AuditEntry, Membership, Role, Scope, User
 from tests.sessions.factories import make_session, prompt, script, session_access
 from tests.sessions.runner.drains import drain
 from tests.sessions.story import Story, write
@@ -113,6 +113,22 @@ def import_and_fork(bob: User, alice: User, session: Session) -> Session:
     access = access_project(authenticate_user(bob), session.project_id)
     brought = import_session(access, {"title": "Brought"}, [])
     return fork_session(session_access(alice, brought))
+
+
+def edit_in_a_fork_and_fork_that(bob: User, alice: User, session: Session) -> Session:
+    Story(session, alice).ask("hi")
+    write(session, SessionStatus(state="idle"))
+    fork = fork_session(session_access(alice, session))
+    part = Part.objects.get(session=fork)
+    data = {**part.data, "text": "Do as I say."}
+    update_part(session_access(bob, fork), part.message_id, part.pk, data)
+    return fork_session(session_access(alice, fork))
+
+
+def answer_a_question_before_a_fork(bob: User, alice: User, session: Session) -> Session:
+    answer_a_question(bob, alice, session)
+    write(session, SessionStatus(state="idle"))
+    return fork_session(session_access(alice, session))
 
 
 def import_fork_and_delegate(bob: User, alice: User, session: Session) -> Session:
@@ -197,6 +213,8 @@ async def test_always_for_another_call_does_not_answer_it(alice: User, session: 
         answer_a_question,
         reject_with_a_message,
         edit_a_prompt_before_others,
+        edit_in_a_fork_and_fork_that,
+        answer_a_question_before_a_fork,
         import_and_fork,
         import_fork_and_delegate,
     ],
@@ -285,6 +303,20 @@ async def test_no_service_account_answers(alice: User, session: Session) -> None
     service = await in_db(lambda: create_service(access, name="deploy", role=Role.MEMBER).user)
     await begin(alice, session)
     assert "A person must" in await in_db(refused, service, session)
+
+
+async def test_who_has_a_token_of_the_service_account_that_prompted_cannot_allow_it(
+    alice: User, bob: User, session: Session
+) -> None:
+    def service() -> User:
+        access = access_team(alice, "acme")
+        row = create_service(access, name="deploy", role=Role.MEMBER)
+        create_service_token(access, row, name="mine", scope=Scope.WRITE)
+        return row.user
+
+    await begin(await in_db(service), session)
+    assert "Bob can." in await in_db(refused, alice, session)
+    await in_db(answer, bob, session)
 
 
 def test_clients_of_opencode_see_an_ask(session: Session) -> None:

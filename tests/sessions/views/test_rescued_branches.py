@@ -8,12 +8,17 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from opencode_web.lib.errors import NotFound
+from sessions.access import access_project
 from sessions.actions.checkouts import Plan
+from sessions.actions.privacy import set_private
+from sessions.actions.rescued_branches import request_branch, rescued_work
 from sessions.actions.sessions import delete_session
 from sessions.checkouts.jobs import run_job
 from sessions.git.places import store_of
 from sessions.models import Checkout, Project
 from sessions.runner import run_session
+from teams.auth import authenticate_user
 from teams.models import AuditEntry, User
 from tests.sessions.checkouts.conftest import run
 from tests.sessions.factories import make_session, prompt, script, session_access
@@ -163,3 +168,18 @@ def test_work_of_another_project_is_not_found(
     )
     assert browser.post(url_of(other, "discard", rescued.pk)).status_code == 404
     assert browser.post(url_of(other, "branch", rescued.pk), {"name": "x"}).status_code == 404
+
+
+@pytest.mark.usefixtures("shop")
+def test_what_is_left_of_a_private_session_does_not_tell_its_title(
+    alice: User, bob: User, project: Project
+) -> None:
+    session = make_session(alice, project, title="Who is to go", checkout=Plan())
+    Checkout.objects.filter(pk=session.pk).update(state="parked", rescued="1" * 40)
+    set_private(session_access(alice, session), private=True)
+    access = access_project(authenticate_user(bob), project.pk)
+    with pytest.raises(NotFound):
+        request_branch(access, session.pk, name="mine")
+    delete_session(session_access(alice, session))
+    (left,) = rescued_work(access)
+    assert left.title == left.branch != ""

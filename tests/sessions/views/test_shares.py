@@ -10,6 +10,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from sessions.access import access_project
+from sessions.actions.privacy import set_private
 from sessions.actions.secrets import set_secret
 from sessions.actions.sessions import update_session
 from sessions.actions.shares import MAX_LINKS, create_share, revoke_share
@@ -333,3 +334,23 @@ def test_the_form_says_why_a_link_is_not_for_anybody_and_who_can_change_it(
     project.config = {"share": "disabled"}
     project.save()
     assert f'<a href="/t/acme/p/{project.pk}/">Edit</a>' in said(alice, session)
+
+
+def test_links_to_sub_agents_end_with_those_of_a_session_made_private(
+    alice: User, bob: User, session: Session, public: Team, client_for: ClientFor
+) -> None:
+    agent = make_session(alice, session.project, parent=session)
+    below = make_session(bob, session.project, parent=agent)
+    share = make(bob, below)
+    assert client_for(None).get(path(share)).status_code == 200
+    access = session_access(alice, session)
+    set_private(access, private=True)
+    assert client_for(None).get(path(share)).status_code == 404
+    set_private(access, private=False)
+    assert client_for(None).get(path(share)).status_code == 404
+    # One that was made at the same moment.
+    late = make(bob, below)
+    Session.objects.filter(pk=session.pk).update(is_private=True)
+    assert client_for(None).get(path(late)).status_code == 404
+    Session.objects.filter(pk=session.pk).update(is_private=False)
+    assert_log_equals_rows(below)

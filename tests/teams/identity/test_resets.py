@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from teams.actions.directory import AccountDraft, update_directory_account
+from teams.actions.resets import create_reset
+from teams.actions.users import change_password
 from teams.models import ResetLink, Team, User
 
 pytestmark = pytest.mark.django_db
@@ -57,3 +62,15 @@ def test_no_link_for_a_program_or_a_disabled_person(
     for email in (alice.email, "nobody@example.com"):
         with pytest.raises(CommandError):
             call_command("reset_link", email)
+
+
+def test_links_end_with_the_password_and_with_the_address(alice: User, client: Client) -> None:
+    moved = AccountDraft("alice", "", "new@example.com", "Alice", {})
+    for change in (
+        partial(change_password, alice, password=NEW),
+        partial(update_directory_account, alice, moved),
+    ):
+        path = reverse("reset", args=[create_reset(alice, actor=None)])
+        assert client.get(path).status_code == 200
+        change()
+        assert client.get(path).status_code == 404

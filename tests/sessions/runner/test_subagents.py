@@ -4,12 +4,14 @@ import asyncio
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict
 from sessions.actions.control import request_stop
 from sessions.actions.permissions import reply_permission
 from sessions.actions.sessions import delete_session, update_session
+from sessions.events.store import lock_session
 from sessions.models import Message, Part, PermissionRequest, Run, Session
 from sessions.rules.in_force import session_ruleset
 from sessions.runner import run_session
@@ -362,13 +364,19 @@ async def test_tools_of_a_prompt_open_nothing_that_the_caller_was_denied(
     assert decide("read", ("a.py",), ruleset) is Action.DENY
 
 
+@transaction.atomic
+def _delete_project(session: Session) -> None:
+    lock_session(session.pk)  # as whatever deletes sessions does
+    session.project.delete()
+
+
 async def test_a_session_that_is_deleted_while_it_works_ends_its_drain(
     alice: User, session: Session, caplog: pytest.LogCaptureFixture
 ) -> None:
     await in_db(prompt, alice, session, script([{"text": "begun"}, {"delay_ms": 700}]))
     drain = asyncio.create_task(run_session(session.pk))
     await until(lambda: Part.objects.filter(session=session, type="text").exists())
-    await in_db(session.project.delete)
+    await in_db(_delete_project, session)
     await asyncio.wait_for(drain, 25)
     assert "drain.failed" not in caplog.text
     assert not await in_db(Session.objects.exists)

@@ -11,8 +11,9 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.apps import apps
-from django.db import connection
+from django.db import connection, connections
 from django.test import AsyncClient
 
 from opencode_web.lib import bus
@@ -212,5 +213,7 @@ async def test_no_exit_shows_a_secret(
         seen = seen_in(await _told(response))
         if seen and not (route in OF_FILES and set(seen) <= OF_FILES_SEEN):
             leaks[f"get {route}"] = seen
+    # The client's own thread ends with the test, and would leave its connections open.
+    await sync_to_async(connections.close_all)()
     assert looked > 150
     assert leaks == {}

@@ -44,7 +44,6 @@ from sessions.models import (
 from sessions.present.conversation import history as shown
 from sessions.repository import custom_tools, trust
 from sessions.rules import in_force
-from sessions.runner.context import epoch
 from sessions.runner.drain import admission, cost_limit
 from sessions.runner.files import changes
 from sessions.runner.log import history, lease, model_history, pulse
@@ -94,8 +93,8 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
         outbox._HOOKS,
         lambda one: (one.project_id, one.project.team_id),
     ),
-    "sessions/events/projectors/context.py:_EARLIER": (
-        epoch_rows._EARLIER,
+    "sessions/events/projectors/context.py:_EPOCH": (
+        epoch_rows._EPOCH,
         lambda one: (one.pk,),
     ),
     "sessions/events/store.py:_LOCKED": (store._LOCKED, lambda one: (one.pk,)),
@@ -121,7 +120,6 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
         in_force._SAVED,
         lambda one: (one.pk, one.project_id, one.project.team_id),
     ),
-    "sessions/runner/context/epoch.py:_EPOCH": (epoch._EPOCH, lambda one: (one.pk,)),
     "sessions/runner/drain/admission.py:_LOOK": (admission._LOOK, lambda one: (one.pk,)),
     "sessions/runner/drain/cost_limit.py:_NEWEST": (cost_limit._NEWEST, lambda one: (one.pk,)),
     "sessions/runner/files/changes.py:_PROMPTS": (

@@ -7,16 +7,21 @@ from sessions.events.context import ContextUpdated, EpochEnded, EpochStarted
 from sessions.events.projectors.rows import Rows
 from sessions.models import ContextEpoch
 
-_EARLIER = CompiledQuery(lambda session_id: ContextEpoch.objects.filter(session=session_id), str)
+_EPOCH = CompiledQuery(lambda session_id: ContextEpoch.objects.filter(session=session_id), str)
 _EPOCHS = CompiledInsert(
     ContextEpoch,
     replace=["revision", "ended", "baseline", "snapshot", "updates", "baseline_seq"],
 )
 
 
+def find_epoch(session_id: str) -> ContextEpoch | None:
+    """Returns: the newest epoch of a session, also one that has ended."""
+    return _EPOCH.first(session_id)
+
+
 def project_started(rows: Rows, event: EpochStarted, seq: int, time: datetime) -> None:
     """Earlier messages in mid-conversation leave with their epoch."""
-    earlier = _EARLIER.first(rows.session.pk)
+    earlier = find_epoch(rows.session.pk)
     epoch = ContextEpoch(
         session=rows.session,
         revision=(earlier.revision if earlier else 0) + 1,

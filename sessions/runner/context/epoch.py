@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.events.context import ContextUpdated, EpochEnded, EpochReason, EpochStarted
+from sessions.events.projectors.context import find_epoch
 from sessions.events.store import append
 from sessions.events.types import SessionEvent
 from sessions.models import ContextEpoch, Session
@@ -35,7 +35,6 @@ from sessions.secrets import key_redactor
 
 # All messages of an epoch together. Beyond it a fresh baseline costs less than going on.
 MAX_UPDATE_CHARS = 96 * 1024
-_EPOCH = CompiledQuery(lambda session_id: ContextEpoch.objects.filter(session=session_id), str)
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def prepare_context(
 
     `fetches` is whether the caller can fetch missing pages; else they wait for a later boundary.
     """
-    row = _EPOCH.first(session.pk)
+    row = find_epoch(session.pk)
     holds = row is not None and not row.ended
     missing = missing_pages(inputs, row.snapshot if row is not None and holds else {})
     if missing and fetches:
@@ -87,7 +86,7 @@ def prepare_context(
 
 def sent_updates(session: Session) -> tuple[ContextUpdate, ...]:
     """Returns: those of the epoch in force. One query."""
-    row = _EPOCH.first(session.pk)
+    row = find_epoch(session.pk)
     return _updates(row) if row is not None else ()
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from asgiref.sync import iscoroutinefunction
 from celery import current_app
+from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.base import BaseHandler
 from django.db import close_old_connections
@@ -27,8 +28,6 @@ from opencode_web.lib.outside import is_outside, run_outside
 
 logger = logging.getLogger(__name__)
 
-# Synchronous views that run at once. Each thread keeps a database connection of its own.
-THREADS = 12
 # The pages of the visit go first; a prompt does not wait for this.
 DELAY_S = 1.0
 
@@ -76,7 +75,7 @@ class PageHandler(_OnceResolved, ASGIHandler):
         super().__init__()
         self._in_thread = _OnceResolved()
         self._in_thread.load_middleware()
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
+        self._pool = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
         self._first_visit = FirstVisit()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # as ASGI types them

@@ -30,11 +30,13 @@ def env_bool(name: str, default: bool = False) -> bool:
     return env(name, str(default)).strip().lower() in {"1", "true", "yes", "on"}
 
 
-def env_int(name: str, default: int) -> int:
+def env_int(name: str, default: int, *, least: int = 0) -> int:
     text = env(name, str(default))
+    # Nothing can start without settings, so every entry point ends with the same sentence.
     if not text.strip().isdecimal():
-        # Nothing can start without settings, so every entry point ends with the same sentence.
         raise SystemExit(f"{name} must be a whole number, not {text!r}.")
+    if int(text) < least:
+        raise SystemExit(f"{name} must be at least {least}, not {text}.")
     return int(text)
 
 
@@ -208,7 +210,9 @@ STORAGES: dict[str, dict[str, Any]] = {  # Django's own shape
 # ---- Database --------------------------------------------------------------------------------
 DATABASE_URL = env_secret("DATABASE_URL")
 # Threads that make the database calls of asynchronous code; each keeps one connection.
-DB_THREADS = env_int("DB_THREADS", 6)
+DB_THREADS = env_int("DB_THREADS", 6, least=1)
+# Threads that run synchronous views; each keeps one connection, too.
+WEB_THREADS = env_int("WEB_THREADS", 12, least=1)
 # Whether PostgreSQL reads and plans a statement once for each connection instead of every time. Not
 # behind a pooler that gives each transaction another connection.
 DB_PREPARED_STATEMENTS = env_bool("DB_PREPARED_STATEMENTS", True)
@@ -270,7 +274,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (  # the shape of kombu
 # Whatever is not sent to the host of a project runs on the sender's own.
 CELERY_TASK_DEFAULT_QUEUE = f"sessions.{HOST_NAME}"
 # Sessions that one worker process drains at the same time.
-WORKER_CONCURRENCY = env_int("WORKER_CONCURRENCY", 100)
+WORKER_CONCURRENCY = env_int("WORKER_CONCURRENCY", 100, least=1)
 CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY
 CELERY_WORKER_POOL = "threads"
 # Schedules are intervals of seconds, and lost rings are rung again: nothing to keep on disk.

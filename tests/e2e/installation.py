@@ -276,6 +276,7 @@ def installation(data: Path) -> Iterator[Installation]:
         "OPENCODE_WEB_HOST": f"e2e-{os.getpid()}-{free_port()}",
         # Each thread keeps a connection, and PostgreSQL has a hundred for all installations.
         "DB_THREADS": "3",
+        "WEB_THREADS": "4",
     }
     server, name = os.environ["DATABASE_URL"], f"ocw_e2e_{os.getpid()}_{free_port()}"
     with own_database(server, name, template=migrated.template(server)) as url:

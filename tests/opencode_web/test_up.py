@@ -181,10 +181,19 @@ def test_unsafe_settings_stop_the_start(tmp_path: Path) -> None:
     assert not (tmp_path / "db.sqlite3").exists()
 
 
-def test_a_number_that_is_none_is_told_in_one_sentence(tmp_path: Path) -> None:
-    done = manage("up", env=environment(tmp_path, PORT="web"))
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("PORT", "web", "PORT must be a whole number, not 'web'."),
+        ("WEB_THREADS", "0", "WEB_THREADS must be at least 1, not 0."),
+    ],
+)
+def test_a_number_that_does_not_fit_is_told_in_one_sentence(
+    tmp_path: Path, name: str, value: str, sentence: str
+) -> None:
+    done = manage("up", env=environment(tmp_path, **{name: value}))
     assert done.returncode == 1
-    assert done.stderr.strip() == "PORT must be a whole number, not 'web'."
+    assert done.stderr.strip() == sentence
 
 
 @pytest.mark.deep

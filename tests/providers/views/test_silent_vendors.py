@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from opencode_web.handler import THREADS, PageHandler
+from opencode_web.handler import PageHandler
 from opencode_web.lib.db import in_db
 from opencode_web.lib.outside import PER_PERSON
 from providers.actions.sign_ins import keep_grant
@@ -91,7 +91,8 @@ async def test_who_waits_for_a_silent_vendor_holds_up_nobody_else(
     of_bob, of_alice = await in_db(cookies_of, bob), await in_db(cookies_of, alice)
     path = "/me/models/p/gitlab/check"
     waiting = [
-        asyncio.create_task(send(handler, of_bob, path, step="list")) for _ in range(THREADS + 4)
+        asyncio.create_task(send(handler, of_bob, path, step="list"))
+        for _ in range(settings.WEB_THREADS + 4)
     ]
     try:
         while vendor.asked < PER_PERSON:

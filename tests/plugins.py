@@ -32,6 +32,12 @@ hypothesis.settings.load_profile("ci" if "CI" in os.environ else "patient")
 
 _ALL_DEEP = re.compile(r"^pytestmark = .*\bpytest\.mark\.deep\b", re.M)
 _DATABASE = frozenset({"db", "transactional_db", "django_db_setup"})
+# About pages, wires, vendors and files. What they ask the database is asked by the actions and the
+# API, too, whose tests are played on each, and `test_every_page` opens every page on each.
+_SAME_ANYWHERE = re.compile(
+    r"tests/(providers/|(\w+/)*(agents|browse|checkouts|commands|docs|forges|mcp_server|ops|present"
+    r"|previews|repository|stream|views)/)"
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,9 +62,12 @@ def _depends_on_database(item: pytest.Item) -> bool:
     if item.get_closest_marker("any_database"):
         return False
     fixtures = getattr(item, "fixturenames", ())
-    return any(map(item.get_closest_marker, ("django_db", "e2e"))) or not _DATABASE.isdisjoint(
-        fixtures
-    )
+    marker = item.get_closest_marker("django_db")
+    commits = "transactional_db" in fixtures or (marker and marker.kwargs.get("transaction"))
+    if commits or item.get_closest_marker("e2e"):
+        return True
+    uses_one = marker is not None or not _DATABASE.isdisjoint(fixtures)
+    return uses_one and not _SAME_ANYWHERE.match(item.nodeid)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

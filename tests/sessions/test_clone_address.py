@@ -8,6 +8,8 @@ from sessions.git.clone_address import AddressRefused, Pin, pin_address
 from sessions.git.clone_errors import UNREACHED
 from sessions.git.process import git_environment
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture(autouse=True)
 def no_proxy(private_closed: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,8 @@ from teams.models import Team, User
 from tests.sessions.agents.test_brought import trust
 from tests.sessions.runner.test_secrets import VALUE, give
 
+pytestmark = pytest.mark.any_database
+
 VARIABLE = "of-the-environment-1234"
 
 

@@ -25,7 +25,7 @@ from teams.models import Scope, Team, User
 from tests.sessions.api.conftest import bearer
 from tools.permissions.rules import Action, evaluate
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 Write = Callable[..., None]
 JSON = "application/json"
 

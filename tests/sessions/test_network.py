@@ -11,7 +11,7 @@ from sessions.config.network import project_network
 from sessions.models import Project
 from tools.sandbox.hosts import Reach, parse_target
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 NONE: JsonObject = {"policy": "none"}
 OPEN: JsonObject = {"policy": "open"}

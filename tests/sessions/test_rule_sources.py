@@ -18,7 +18,7 @@ from sessions.rules.in_force import session_setup
 from teams.models import Team, User
 from tools.permissions.rules import Action, Level, Subject, judge
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 BROKEN: Any = {"permission": {"bash": "maybe"}}
 Breaks = Callable[[], object]
 

@@ -15,7 +15,7 @@ from teams.models import User
 from teams.theme_file import MAX_BYTES, parse_theme
 from teams.themes import HIGH, LEAST, style_sheet, theme_version, to_stored
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 ClientFor = Callable[[User | None], Client]
 THEME = "/me/appearance/theme"

@@ -12,6 +12,8 @@ from teams.models import User
 from tests.sessions.api.conftest import Connect
 from tests.sessions.api.shapes import ERROR, check
 
+pytestmark = pytest.mark.any_database
+
 JSON = "application/json"
 
 

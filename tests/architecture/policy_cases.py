@@ -339,14 +339,12 @@ def token_of_an_mcp_client(stage: Stage) -> Case:
     return Case(Who(header=f"Bearer {made[1]}"), refused(401), has_browser=False)
 
 
-CASES: list[Callable[[Stage], Case]] = [
+# Who is refused everything changes nothing, and can ask asynchronous views, too.
+REFUSED: list[Callable[[Stage], Case]] = [
     mfa_missing,
     token_without_mfa,
     deactivated,
-    emergency_to_write,
     token_of_an_mcp_client,
-]
-MORE: list[Callable[[Stage], Case]] = [
     mfa_missing_on_the_server,
     sso_missing,
     sso_of_another_provider,
@@ -355,18 +353,11 @@ MORE: list[Callable[[Stage], Case]] = [
     reactivated,
     signed_out_everywhere,
     signed_out_with_a_token,
-    emergency_to_read,
     emergency_that_is_over,
-    role_by_a_claim,
     claim_that_is_gone,
-    maintenance,
     token_of_a_directory,
 ]
-# Whoever is refused everything changes nothing, and can ask asynchronous views, too.
-REFUSED = [
-    *(*CASES[:3], token_of_an_mcp_client, *MORE[:8]),
-    *(emergency_that_is_over, claim_that_is_gone, token_of_a_directory),
-]
+CASES = [*REFUSED, emergency_to_write, emergency_to_read, role_by_a_claim, maintenance]
 
 
 def set_stage() -> Stage:

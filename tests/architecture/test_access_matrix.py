@@ -263,6 +263,7 @@ def _is_public(row: Row) -> bool:
 PIECES = 24
 
 
+@pytest.mark.deep
 @pytest.mark.django_db
 class TestWhoMay:
     @pytest.mark.parametrize("piece", range(PIECES))
@@ -298,6 +299,7 @@ def _ask_as_everybody(row: Row, world: World) -> Iterator[int]:
 ASYNC_ROWS = [row for row in ROWS if row.route in ASYNC]
 
 
+@pytest.mark.deep
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     "rows",
@@ -348,6 +350,7 @@ def test_every_method_of_the_api_is_in_the_table() -> None:
     assert operations == listed
 
 
+@pytest.mark.deep
 @pytest.mark.django_db
 def test_a_page_refuses_every_method_that_is_not_in_the_table(
     names: dict[str, str], alice: User, client_for: ClientFor

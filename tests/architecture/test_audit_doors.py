@@ -45,6 +45,7 @@ def test_every_route_that_changes_something_is_recorded_or_says_why_not() -> Non
 
 
 @pytest.mark.django_db
+@pytest.mark.deep
 def test_what_the_table_says_is_recorded(world: World) -> None:
     client = Client()
     client.cookies[settings.SESSION_COOKIE_NAME] = world.keys[0]

@@ -101,6 +101,7 @@ def _names_it(row: Row, named: set[str]) -> bool:
     return bool(found & named) and not NOT_BY_PLACE.match(row.route)
 
 
+@pytest.mark.deep
 @pytest.mark.django_db
 class TestWhatIsHidden:
     def test_is_not_found_on_any_route_and_named_on_none(self, hidden: Hidden) -> None:
@@ -129,6 +130,7 @@ def _told(response: Any) -> set[str]:
     return {one for one in (SECRET_PROJECT, SECRET_SESSION) if one.encode() in text}
 
 
+@pytest.mark.deep
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", ["project", "session"])
 async def test_what_is_hidden_is_not_found_where_the_view_is_asynchronous(

@@ -17,7 +17,6 @@ from tests.architecture.policy_cases import (
     ADMIN,
     CASES,
     MEMBER,
-    MORE,
     OUTSIDER,
     OWNER,
     REFUSED,
@@ -117,11 +116,10 @@ def _ask(client: Client | AsyncClient, asked: Asked, who: Who) -> Any:
     return getattr(client, asked.method)(asked.path, headers=headers, **asked.body)
 
 
+@pytest.mark.deep
 @pytest.mark.django_db
 class TestEveryRoute:
-    @pytest.mark.parametrize(
-        "case_of", [*CASES, *(pytest.param(one, marks=pytest.mark.deep) for one in MORE)]
-    )
+    @pytest.mark.parametrize("case_of", CASES)
     def test_answers_as_the_policy_says(
         self, case_of: Callable[[Stage], Case], world: World
     ) -> None:
@@ -166,14 +164,9 @@ class TestEveryRoute:
         assert wrong == {}
 
 
+@pytest.mark.deep
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    "case_of",
-    [
-        *(one for one in REFUSED if one in CASES),
-        *(pytest.param(one, marks=pytest.mark.deep) for one in REFUSED if one in MORE),
-    ],
-)
+@pytest.mark.parametrize("case_of", REFUSED)
 async def test_every_asynchronous_route_answers_as_the_policy_says(
     case_of: Callable[[Stage], Case], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from tests.e2e.cutter import Cutter
 from tests.e2e.installation import Installation
 from tests.e2e.rest import script
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.deep, pytest.mark.timeout(300)]
 
 
 async def test_a_server_that_is_killed_in_mid_turn_still_answers(mortal: Installation) -> None:

@@ -5,7 +5,7 @@ import pytest
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script, text_of, wait_for
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.deep]
 
 
 def test_a_kill_in_mid_stream_leaves_nothing_stuck(mortal: Installation) -> None:

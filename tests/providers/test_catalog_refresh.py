@@ -47,7 +47,7 @@ class ModelsDev(BaseHTTPRequestHandler):
         given = self.headers.get("if-none-match")
         type(self).tags.append(given)
         body = gzip.compress(
-            self.api if isinstance(self.api, bytes) else json.dumps(self.api).encode()
+            self.api if isinstance(self.api, bytes) else json.dumps(self.api).encode(), mtime=0
         )
         tag = f'W/"{hash(body) & 0xFFFF:x}"'
         if given == tag:

@@ -239,6 +239,7 @@ def world(db: None) -> World:
     return _make_world()
 
 
+@pytest.mark.deep
 def test_who_gets_which_page(world: World) -> None:
     wrong = {}
     for page in TABLE:

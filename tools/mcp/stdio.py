@@ -45,7 +45,8 @@ class Lines:
 
     async def send(self, message: JsonObject) -> None:
         if not await self._service.write(json.dumps(message).encode() + b"\n"):
-            raise NotBegun("The server has ended.")
+            why = self._service.stopped or await self._service.last_words()
+            raise NotBegun(f"The server has ended{f': {why}' if why else '.'}")
 
     async def receive(self) -> JsonObject:
         line = self.message_in(await self._line())

@@ -11,7 +11,7 @@ from pathlib import Path
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.custom.run import node
 from tools.errors import ToolError
-from tools.mcp.exchange import Ask, Call, Exchange, Greeted, ServerGone, serving
+from tools.mcp.exchange import Ask, Call, Exchange, Greeted, NotBegun, ServerGone, serving
 from tools.mcp.stdio import Lines
 from tools.sandbox.base import Command, Sandbox, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox
@@ -132,7 +132,7 @@ class PluginProgram:
                     yield Greeted(exchange, hello)
         except SandboxError as exc:
             raise ToolError(f"The plugins could not be started: {exc}") from exc
-        except ServerGone as exc:
+        except (ServerGone, NotBegun) as exc:
             if "exec: node" not in exc.message:
                 raise
             raise ToolError(NO_NODE) from exc

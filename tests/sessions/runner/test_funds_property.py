@@ -322,6 +322,7 @@ async def _cancel_all() -> list[str]:
     return [f"{task.get_name()}: {task.get_stack()}" for task in stuck]
 
 
+@pytest.mark.deep
 def test_spent_never_exceeds_a_limit(
     transactional_db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ from tools.plugins import host
 from tools.plugins.host import Hooked
 
 pytestmark = [
+    pytest.mark.deep,
     pytest.mark.django_db(transaction=True),
     pytest.mark.any_database,
     pytest.mark.skipif(shutil.which("node") is None, reason="there is no node"),

@@ -16,7 +16,6 @@ from sessions.actions.sessions import delete_session, update_session
 from sessions.models import (
     Checkout,
     McpServer,
-    Part,
     Project,
     QuestionRequest,
     SavedRule,
@@ -67,6 +66,14 @@ async def outputs(session: Session) -> list[str]:
     return [one.get("output", one.get("error")) for one in await states(session)]
 
 
+async def until_shown(session: Session, progress: str) -> None:
+    await until(
+        lambda: any(
+            progress in str(part["state"].get("metadata")) for part in parts_of(session, "tool")
+        )
+    )
+
+
 async def test_a_server_remembers_from_call_to_call_and_turn_to_turn(
     session: Session, project: Project, alice: User
 ) -> None:
@@ -104,9 +111,7 @@ async def test_a_stop_is_told_to_the_server_which_lives_on(session: Session, ali
     await drain(session)
     await in_db(prompt, alice, session, calls("slow"))
     running = asyncio.create_task(drain(session))
-    slow = Part.objects.filter(data__tool="living_slow", data__state__status="running")
-    await until(slow.exists)
-    await asyncio.sleep(0.2)
+    await until_shown(session, "begun")
     await stop(alice, session)
     await running
     await in_db(prompt, alice, session, calls("count", "heard"))
@@ -212,11 +217,7 @@ async def test_how_far_a_call_is_is_shown_and_its_log_when_it_fails(
 ) -> None:
     await in_db(prompt, alice, session, calls("steps", "fail", "roots"))
     running = asyncio.create_task(drain(session))
-    await until(
-        lambda: any(
-            "/3 reading" in str(part["state"].get("metadata")) for part in parts_of(session, "tool")
-        )
-    )
+    await until_shown(session, "/3 reading")
     session = await running
     read, failed, roots = await outputs(session)
     assert read == "read"

@@ -102,6 +102,9 @@ for line in sys.stdin:
             os._exit(3)
         elif name == "slow":
             later["slow"] = number
+            say(method="notifications/progress", params={
+                "progressToken": token, "progress": 1, "message": "begun",
+            })
         elif name == "last":
             text(number, "last")
             text(later.pop("slow"), "first")

@@ -118,6 +118,8 @@ for line in sys.stdin:
             TOOLS.append("grown")
             say(method="notifications/tools/list_changed")
             text(number, "grown")
+        elif name == "grown":
+            text(number, "new")
         elif name == "fail":
             say(method="notifications/message", params={"level": "error", "data": "no disk"})
             text(number, "failed", isError=True)

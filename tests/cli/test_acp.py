@@ -11,7 +11,7 @@ from tests.cli.editor import clone_of, editing, worktree_of
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script, text_of
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300), pytest.mark.any_database]
+pytestmark = [pytest.mark.e2e, pytest.mark.deep, pytest.mark.timeout(300), pytest.mark.any_database]
 READ = {"tool": "read", "input": {"filePath": "till.py"}}
 WRITE = {"tool": "write", "input": {"filePath": "made.txt", "content": "by hand\n"}}
 BASH = {"tool": "bash", "input": {"command": "echo hello", "description": "Say hello"}}

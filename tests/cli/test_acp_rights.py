@@ -10,7 +10,7 @@ from tests.cli.editor import editing, worktree_of
 from tests.e2e.installation import Installation
 from tests.e2e.rest import new_session, script, wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300), pytest.mark.any_database]
+pytestmark = [pytest.mark.e2e, pytest.mark.deep, pytest.mark.timeout(300), pytest.mark.any_database]
 WRITE = {"tool": "write", "input": {"filePath": "made.txt", "content": "by hand\n"}}
 
 

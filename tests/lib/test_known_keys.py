@@ -20,6 +20,7 @@ def streamed(*pieces: bytes) -> bytes:
     return b"".join([*map(stream.feed, pieces), stream.finish()])
 
 
+@pytest.mark.deep
 def test_every_form_is_found_whole_and_cut_anywhere(subtests: pytest.Subtests) -> None:
     for kind, before, value, after in SAMPLES:
         with subtests.test(kind=kind, value=value[:12]):

@@ -47,6 +47,7 @@ async def test_a_script_comes_compressed_and_may_be_kept_for_good(root: Path) ->
     assert b"immutable" in packed[b"cache-control"]
 
 
+@pytest.mark.deep
 async def test_scripts_come_without_comments_and_name_each_other_as_they_are_kept(
     root: Path,
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_stated_length_is_refused_before_the_body(server: UpServer) -> None:
     connection.close()
 
 
+@pytest.mark.deep
 def test_memory_stays_flat_under_an_endless_body(server: UpServer) -> None:
     growth = []
     # A server that has just started still loads modules, but not for ever.

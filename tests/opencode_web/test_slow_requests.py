@@ -14,7 +14,7 @@ import pytest
 from opencode_web.lib.unread_answers import PIECE_BYTES
 from tests.opencode_web.server import UpServer, manage, submit, up_to_date
 
-pytestmark = [pytest.mark.e2e, pytest.mark.any_database]
+pytestmark = [pytest.mark.e2e, pytest.mark.deep, pytest.mark.any_database]
 
 LIMIT_S = 1
 # Longer than any of the limits.

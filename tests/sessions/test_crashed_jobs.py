@@ -113,6 +113,7 @@ def lose_workers(folder: Path, name: str, times: int = MAX_LOST) -> None:
         assert died.returncode < 0
 
 
+@pytest.mark.deep
 def test_only_starts_without_an_end_count(tmp_path: Path) -> None:
     lose_workers(tmp_path, "clone", MAX_LOST - 1)
     for _ in range(3):
@@ -121,6 +122,7 @@ def test_only_starts_without_an_end_count(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.deep
 def test_a_clone_that_loses_its_worker_each_time_ends(preparing: Project) -> None:
     lose_workers(managed_home(preparing.pk), "clone")
     async_to_sync(clones.prepare_project)(preparing.pk)
@@ -132,6 +134,7 @@ def test_a_clone_that_loses_its_worker_each_time_ends(preparing: Project) -> Non
         assert not is_hopeless
 
 
+@pytest.mark.deep
 def test_a_job_that_loses_its_worker_each_time_ends(checkout: Checkout) -> None:
     lose_workers(Path(checkout.folder).parent, "checkout")
     async_to_sync(jobs.run_job)(checkout.pk)

@@ -210,6 +210,7 @@ def database_file() -> Path:
     return Path(str(connection.settings_dict["NAME"]))
 
 
+@pytest.mark.deep
 def test_nothing_of_an_erased_team_is_left_anywhere(
     alice: User, bob: User, team: Team, data: Path, tmp_path: Path
 ) -> None:
@@ -233,6 +234,7 @@ def test_nothing_of_an_erased_team_is_left_anywhere(
     assert row.report["sessions"] == row.report["projects"] == 1
 
 
+@pytest.mark.deep
 def test_no_table_is_forgotten_when_a_team_is_erased(db: None) -> None:
     team = fill_with_canary()
     assert len(tables_with(CANARY)) > 50
@@ -268,6 +270,7 @@ def test_of_an_erased_project_the_audit_log_keeps_no_word_and_still_verifies(
     assert report.erased > 0
 
 
+@pytest.mark.deep
 def test_of_an_erased_person_only_a_pseudonym_is_left(
     alice: User, team: Team, project: Project, root: User, data: Path
 ) -> None:

@@ -79,6 +79,7 @@ def test_texts_of_messages_are_changed_and_their_names_are_not() -> None:
     assert [*texts_in(part)].count(secret) == 3
 
 
+@pytest.mark.deep
 def test_text_that_was_made_to_take_long_does_not(subtests: pytest.Subtests) -> None:
     for piece in [
         "sk-",

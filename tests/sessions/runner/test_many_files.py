@@ -27,7 +27,7 @@ from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import allow_bash, drain, parts_of
 
-pytestmark = pytest.mark.any_database
+pytestmark = [pytest.mark.deep, pytest.mark.any_database]
 
 NAMED = 3
 

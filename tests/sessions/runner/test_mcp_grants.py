@@ -29,7 +29,7 @@ from tools.mcp.client import call_tool
 from tools.mcp.exchange import Server, SignInNeeded
 from tools.redaction import Redactor
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
+pytestmark = [pytest.mark.deep, pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 def sign_in(project: Project, user: User, shop: GuardedShop) -> McpSignIn:

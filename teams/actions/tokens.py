@@ -67,6 +67,7 @@ def create_token(
         id=token_id or new_token_id(),
         user=user,
         team=team,
+        made_by=actor or user,
         name=name,
         prefix=secret[:PREFIX_LENGTH],
         digest=fingerprint(secret),

@@ -41,6 +41,10 @@ class ApiToken(models.Model):
     id = models.CharField(primary_key=True, max_length=40, default=new_token_id, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
     team = models.ForeignKey(Team, models.CASCADE, related_name="api_tokens")
+    # Who has seen its secret: of a service account not `user`. None where that is not known.
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
     name = models.CharField(max_length=80)
     # `ocw_` and the first 8 of the 40 characters; the other 32 still carry 190 bits.
     prefix = models.CharField(max_length=12, db_index=True)

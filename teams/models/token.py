@@ -8,7 +8,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.ids import new_id
+from teams.models.membership import Membership
 from teams.models.team import Team
+from teams.models.user import User
 
 
 def new_token_id() -> str:
@@ -33,6 +35,17 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
             models.Q(expires_at=None) | models.Q(expires_at__gt=now or timezone.now()),
             revoked_at=None,
         )
+
+    def of_leavers(self) -> ApiTokenQuerySet:
+        """Those whose maker cannot use the team any more, or is not known."""
+        here = Membership.objects.current().filter(
+            team=models.OuterRef("team"), user=models.OuterRef("made_by"), user__is_active=True
+        )
+        return self.exclude(models.Exists(here))
+
+    def made_for_services(self, maker: User) -> ApiTokenQuerySet:
+        """The live ones of service accounts whose secrets a person has seen."""
+        return self.live().filter(made_by=maker).exclude(user__service_of=None)
 
 
 class ApiToken(models.Model):

@@ -296,12 +296,8 @@ def test_a_hostile_archive_makes_nothing(
         "through a link": with_tar(entry("d", tarfile.SYMTYPE, "/tmp"), entry("d/out")),
         "sparse": with_tar(entry("a", tarfile.GNUTYPE_SPARSE)),
         "twice": with_tar(entry("a"), entry("a")),
-        "outputs of others": with_tar(
-            entry(foreign.pk, tarfile.DIRTYPE), entry(f"{foreign.pk}/tool_x"), name=_OUTPUTS
-        ),
-        "outputs that lead out": with_tar(
-            entry(lines[0]["session"], tarfile.SYMTYPE, "/etc"), name=_OUTPUTS
-        ),
+        "outputs of others": with_tar(entry(foreign.pk, tarfile.DIRTYPE), name=_OUTPUTS),
+        "outputs linked": with_tar(entry(lines[0]["session"], tarfile.SYMTYPE), name=_OUTPUTS),
         "outputs from anywhere": changed_team(outputs="a"),
         "message of others": changed_event(message, names),
         "project of others": changed_event(0, project_of_others),

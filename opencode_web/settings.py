@@ -391,6 +391,8 @@ STOP_GRACE_S = env_int("STOP_GRACE_S", 2)
 FLUSH_S = 0.4
 # Days after its last use that a session's snapshots are kept; then its files are not rolled back.
 SNAPSHOT_DAYS = env_int("SNAPSHOT_DAYS", 30)
+# Days that every audit log is kept at least, whatever a team or an operator chooses.
+AUDIT_MIN_DAYS = env_int("AUDIT_MIN_DAYS", 30)
 # Whether a small model names a session after its first turn; else its first line does.
 TITLES = env_bool("TITLES", True)
 # Settings of the whole server in the shape of an opencode.json, below those of every team: the path

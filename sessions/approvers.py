@@ -9,8 +9,7 @@ from django.db.models import CharField, Exists, OuterRef, Value
 
 from sessions.models import Project
 from sessions.visibility import given_to, given_to_member, role_in
-from teams.audit import AuditAction
-from teams.models import ApiToken, AuditEntry, Membership, Role, Team, TeamGroup, User
+from teams.models import ApiToken, Membership, Role, Team, TeamGroup, User
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,6 @@ def with_people_behind(accounts: Collection[int]) -> frozenset[int]:
     while new:
         known |= new
         tokens = ApiToken.objects.filter(user__in=new).exclude(user__service_of=None)
-        made = AuditEntry.objects.filter(
-            action=AuditAction.TOKEN_CREATED, target_id__in=tokens.values("pk")
-        )
-        new = {pk for pk in made.values_list("actor", flat=True) if pk is not None} - known
+        makers = tokens.exclude(made_by=None).values_list("made_by", flat=True)
+        new = {*makers} - known
     return frozenset(known)

@@ -18,3 +18,5 @@ class SessionsConfig(AppConfig):
         importlib.import_module("providers.tally").read_tallies_from(processes.told_tallies)
         wake = importlib.import_module("sessions.wake")
         importlib.import_module("providers.room_bell").on_room(wake.wake_in_line)
+        prices = importlib.import_module("sessions.actions.held_prices")
+        importlib.import_module("providers.price_check").before_prices(prices.hold_account)

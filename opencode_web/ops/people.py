@@ -18,12 +18,19 @@ from django.views.decorators.http import require_GET, require_POST
 from opencode_web.lib.errors import NotFound
 from opencode_web.ops.access import access_account, operator_view
 from opencode_web.ops.identity import link_of
-from opencode_web.ops.people_rows import candidates_of, find_people, load_account, load_people
+from opencode_web.ops.people_rows import (
+    AccountPage,
+    candidates_of,
+    find_people,
+    load_account,
+    load_people,
+)
 from sessions.actions.people import deactivate_person
 from teams.actions.accounts import (
     appoint_owner,
     ownerless_teams,
     reactivate_account,
+    revoke_made_tokens,
     set_operator,
     sign_out_account,
 )
@@ -104,7 +111,8 @@ DEACTIVATE = PersonAct(
     gettext_lazy(
         "Ends their browser sessions, connections, terminals and running turns within 5 seconds, "
         "revokes their API tokens and open invitations, and pauses their schedules. Sessions, "
-        "projects and memberships are kept."
+        "projects and memberships are kept, and so are tokens of service accounts that they have "
+        "created: revoke them here."
     ),
     gettext_lazy("Account deactivated."),
     deactivate_person,
@@ -129,6 +137,18 @@ SIGN_OUT = PersonAct(
     gettext_lazy("Signed out everywhere."),
     sign_out_account,
 )
+REVOKE_MADE = PersonAct(
+    "revoke-made",
+    "key-round",
+    gettext_lazy("Revoke tokens of service accounts"),
+    gettext_lazy(
+        "Revokes the tokens of service accounts that this person has created. Programs that use "
+        "them need new ones."
+    ),
+    gettext_lazy("Tokens of service accounts revoked."),
+    revoke_made_tokens,
+    is_bad=True,
+)
 MAKE_OPERATOR = PersonAct(
     "make-operator",
     "shield-check",
@@ -147,7 +167,10 @@ NO_OPERATOR = PersonAct(
     gettext_lazy("Operator removed."),
     lambda user, **why: set_operator(user, operates=False, **why),
 )
-_ACTS = {act.id: act for act in (DEACTIVATE, REACTIVATE, SIGN_OUT, MAKE_OPERATOR, NO_OPERATOR)}
+_ACTS = {
+    act.id: act
+    for act in (DEACTIVATE, REACTIVATE, SIGN_OUT, REVOKE_MADE, MAKE_OPERATOR, NO_OPERATOR)
+}
 
 
 @require_GET
@@ -239,13 +262,14 @@ def person_owner(request: UserRequest, person: int, team: str) -> HttpResponse:
     return done(request, text, to=reverse("ops:person", args=[user.pk]))
 
 
-def _acts_for(user: User, operator: User) -> list[PersonAct]:
-    is_self = user.pk == operator.pk
+def _acts_for(account: AccountPage, operator: User) -> list[PersonAct]:
+    user, of_tokens = account.row.user, [REVOKE_MADE] if account.made else []
     if not user.is_active:
-        return [REACTIVATE]
-    if is_self:
-        return [SIGN_OUT]
-    return [SIGN_OUT, NO_OPERATOR if user.is_superuser else MAKE_OPERATOR, DEACTIVATE]
+        return [*of_tokens, REACTIVATE]
+    if user.pk == operator.pk:
+        return [SIGN_OUT, *of_tokens]
+    operates = NO_OPERATOR if user.is_superuser else MAKE_OPERATOR
+    return [SIGN_OUT, *of_tokens, operates, DEACTIVATE]
 
 
 def _show_person(
@@ -255,7 +279,7 @@ def _show_person(
     context: dict[str, object] = {
         "account": account,
         "ownerless": [(team, OwnerForm(team)) for team in account.ownerless],
-        "acts": _acts_for(user, request.user),
+        "acts": _acts_for(account, request.user),
         "can_reset": user.is_active,
         "max_reason": MAX_REASON,
         "wrong": None,

@@ -40,6 +40,8 @@ class AccountPage:
 
     row: AccountRow
     tokens: list[ApiToken]
+    made: list[ApiToken]
+    """Of service accounts: the person has seen their secrets."""
     browsers: list[UserSession]
     entries: list[AuditLine]
     ownerless: list[Team]
@@ -80,11 +82,13 @@ def load_account(user: User) -> AccountPage:
     """Returns: what the page of one account shows."""
     (row,) = _rows([user])
     tokens = ApiToken.objects.live().filter(user=user).select_related("team")
+    made = ApiToken.objects.made_for_services(user).select_related("team", "user")
     entries = AuditEntry.objects.filter(team=None, target_type="user", target_id=str(user.pk))
     owned = [one.team for one in row.memberships if one.role == Role.OWNER]
     return AccountPage(
         row,
         list(tokens.order_by("team__name", "name")),
+        list(made.order_by("team__name", "name")),
         browsers_of(user),
         to_lines(list(entries.order_by("-pk")[:_ENTRIES])),
         [team for team in owned if not _has_other_owner(team, user)],

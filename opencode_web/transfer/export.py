@@ -21,6 +21,7 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.transfer.arrangements import read_arrangements
+from opencode_web.transfer.outputs import outputs_folder, pack_outputs
 from opencode_web.transfer.shapes import (
     EVENTS,
     FORMAT,
@@ -85,6 +86,10 @@ def _write(writer: Writer, team: Team, say: Callable[[str], None]) -> TeamShape:
     say(f"Writing {len(found)} sessions…")
     with writer.file(EVENTS) as file:
         sessions = [one for one in found if _write_events(file, one, people)]
+    say("Adding large tool outputs…")
+    pack_outputs(writer, sessions)
+    writers = _writers(team, {*sessions})
+    people.update(*writers.values())
     projects = [_project(writer, *numbered, say) for numbered in enumerate(listed)]
     shape = TeamShape(
         name=team.name,
@@ -95,6 +100,8 @@ def _write(writer: Writer, team: Team, say: Callable[[str], None]) -> TeamShape:
         groups=_groups(team),
         projects=projects,
         sessions=sessions,
+        writers=writers,
+        outputs=str(outputs_folder()),
         skills=[
             SkillShape(name=one.name, description=one.description, text=one.text)
             for one in TeamSkill.objects.filter(team=team).order_by("name")
@@ -142,6 +149,15 @@ def _events_of(session_id: str, people: set[int]) -> Iterator[EventShape]:
             data={key: value for key, value in row.data.items() if key not in _LEFT_OUT},
             time=row.time,
         )
+
+
+def _writers(team: Team, sessions: set[str]) -> dict[str, list[int]]:
+    rows = Session.writers.through.objects.filter(session__project__team=team).order_by("pk")
+    found: dict[str, list[int]] = {}
+    for session, user in rows.values_list("session", "user"):
+        if session in sessions:
+            found.setdefault(session, []).append(user)
+    return found
 
 
 def _project(

@@ -22,6 +22,7 @@ from opencode_web.backup.unpack import unpack
 from opencode_web.lib.errors import AppError
 from opencode_web.transfer.arrangements import make_arrangements
 from opencode_web.transfer.events import Checked, write_events
+from opencode_web.transfer.outputs import place_outputs, unpack_outputs, with_paths_here
 from opencode_web.transfer.shapes import (
     GroupShape,
     MemberShape,
@@ -33,7 +34,7 @@ from opencode_web.transfer.unpack import content_of, open_archive, read_events, 
 from sessions.git.process import allowed_protocols
 from sessions.git.project_folders import managed_directory, managed_home, managed_root
 from sessions.git.url import parse_git_url
-from sessions.models import Project, ProjectMember, SavedRule, TeamSkill
+from sessions.models import Project, ProjectMember, SavedRule, Session, TeamSkill
 from teams.access import TeamAccess
 from teams.actions.members import add_member
 from teams.actions.teams import create_team, free_slug
@@ -73,8 +74,11 @@ def import_team(path: Path, *, owner: User, slug: str = "", say: Callable[[str],
             for project in shape.projects:
                 say(f"Unpacking {project.name}…")
                 _unpack_project(reader, project, made)
+            outputs = Path(scratch, "outputs")
+            if shape.outputs:
+                unpack_outputs(reader, shape.sessions, outputs)
             with transaction.atomic():
-                return _make(reader, shape, owner, slug, say)
+                imported = _make(reader, shape, owner, slug, say)
         except DatabaseError as exc:
             _remove(made)
             raise DamagedBackup("The archive contradicts itself, or this server.") from exc
@@ -84,6 +88,9 @@ def import_team(path: Path, *, owner: User, slug: str = "", say: Callable[[str],
         except BaseException:
             _remove(made)
             raise
+        if shape.outputs:
+            place_outputs(outputs)
+        return imported
 
 
 def _check(reader: Reader, shape: TeamShape) -> None:
@@ -120,7 +127,11 @@ def _make(
     for project in shape.projects:
         _project_members(projects[project.id], project.members, groups, people)
     say(f"Writing {len(shape.sessions)} sessions…")
-    count = write_events(read_events(reader), projects, people)
+    events = read_events(reader)
+    if shape.outputs:
+        events = with_paths_here(events, shape.outputs)
+    count = write_events(events, projects, people)
+    _writers(shape, people)
     now = timezone.now()
     for skill in shape.skills:
         TeamSkill.objects.create(team=team, updated_at=now, **skill.model_dump())
@@ -204,6 +215,20 @@ def _pseudonym(person: PersonShape) -> User:
     user.set_unusable_password()
     user.save()
     return user
+
+
+def _writers(shape: TeamShape, people: dict[int, int]) -> None:
+    through, known = Session.writers.through, set(shape.sessions)
+    through.objects.bulk_create(
+        [
+            through(session_id=session, user_id=people[one])
+            for session, writers in shape.writers.items()
+            for one in dict.fromkeys(writers)
+            if session in known and one in people
+        ],
+        batch_size=500,
+        ignore_conflicts=True,
+    )
 
 
 def _unpack_project(reader: Reader, shape: ProjectShape, made: list[Path]) -> None:

@@ -14,8 +14,9 @@ from sessions.models import ChangeKind, Project
 from teams.models import OwnAccounts, Period, Role
 
 # Rises when an older import could not read what is written.
-FORMAT = 4
+FORMAT = 5
 MANIFEST, TEAM, EVENTS = "manifest.json", "team.json", "events.jsonl"
+OUTPUTS = "outputs.tar"
 # What no archive has, as its manifest says.
 LEFT_OUT = (
     "keys, secrets and sign-ins",
@@ -23,7 +24,8 @@ LEFT_OUT = (
     "pending requests for approval",
     "share links",
     "trust in repositories",
-    "files of projects on other hosts, worktrees of sessions and large tool outputs",
+    "files of projects and large tool outputs on other hosts",
+    "worktrees and snapshots of sessions: merge first, and nothing can be rolled back to before",
 )
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,40}$")]
 
@@ -175,6 +177,10 @@ class TeamShape(_Frozen):
     projects: list[ProjectShape]
     # Parents come before their sub-agents.
     sessions: list[Id]
+    # Who has given a session words of which no message says so.
+    writers: dict[Id, list[int]] = {}
+    # Where large tool outputs were kept; empty in archives that have none.
+    outputs: str = Field("", max_length=4096, pattern=r"^(/.*/tool-output)?$")
     skills: list[SkillShape]
     rules: list[RuleShape]
     arrangements: ArrangementsShape = ArrangementsShape()

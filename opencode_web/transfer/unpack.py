@@ -25,7 +25,7 @@ from opencode_web.transfer.shapes import (
     TeamShape,
 )
 
-_NAME = re.compile(r"(team\.json|events\.jsonl|project-\d{1,6}\.tar)\.gz")
+_NAME = re.compile(r"(team\.json|events\.jsonl|outputs\.tar|project-\d{1,6}\.tar)\.gz")
 _MANIFEST_BYTES = 16 * 1024 * 1024
 # Of one event, and of the file that says what the team is.
 _LINE_BYTES = 256 * 1024 * 1024

@@ -25,6 +25,7 @@ from providers.actions.models import describe_model as describe_model
 from providers.actions.models import forget_bounds as forget_bounds
 from providers.actions.models import learn_bound as learn_bound
 from providers.actions.models import pick_models as pick_models
+from providers.actions.models import replace_picked as replace_picked
 from providers.actions.models import switch_model as switch_model
 from providers.actions.rows import account_place as account_place
 from providers.actions.rows import forget_moved_keys as forget_moved_keys

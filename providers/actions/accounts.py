@@ -23,6 +23,7 @@ from providers.clouds import checked_connection
 from providers.credentials import put_account
 from providers.kinds import ProviderKind
 from providers.models import Credential, ProviderConfig
+from providers.price_check import check_prices
 from providers.testing import PROVIDER_ID, PROVIDER_NAME
 from teams.audit import AuditAction, record
 from teams.models import Team, User
@@ -175,7 +176,8 @@ def share_provider(
 
 @transaction.atomic
 def delete_provider(row: ProviderConfig, *, actor: User | None, ip: str | None = None) -> None:
-    """Remove a provider and its key."""
+    """Remove a provider and its key, and what was said of the prices of its models."""
+    check_prices(row, None, actor)
     data: JsonObject = {"provider": row.provider_id, "kind": row.kind}
     record(AuditAction.PROVIDER_DELETED, actor=actor, team=row.team, target=row, data=data, ip=ip)
     forget_bounds(row)

@@ -17,6 +17,7 @@ from providers.config import parse_blocks
 from providers.effective import used_names
 from providers.llm.messages import ModelRef
 from providers.models import LearnedBound, ProviderConfig
+from providers.price_check import check_prices
 from teams.audit import AuditAction, record
 from teams.models import Team, User
 
@@ -41,19 +42,23 @@ def pick_models(
     """
     parse_blocks({"provider": {row.provider_id: {"models": dict(models)}}})
     row = lock_provider(row)
-    before = set(row.picked)
     picked = {key: value for key, value in row.picked.items() if key not in unpicked}
     picked.update({key: value or row.picked.get(key, {}) for key, value in models.items()})
-    if len(picked) > MAX_PICKED:
-        raise Invalid(_(_TOO_MANY) % {"max_picked": MAX_PICKED})
-    row.picked = picked
-    row.save(update_fields=["picked"])
-    forget_bounds(row)
-    added: list[JsonValue] = [*sorted(picked.keys() - before)]
-    removed: list[JsonValue] = [*sorted(before - picked.keys())]
-    data: JsonObject = {"provider": row.provider_id, "picked": added, "unpicked": removed}
-    record(AuditAction.PROVIDER_UPDATED, actor=actor, team=row.team, target=row, data=data, ip=ip)
-    return row
+    added: list[JsonValue] = [*sorted(picked.keys() - row.picked.keys())]
+    removed: list[JsonValue] = [*sorted(row.picked.keys() - picked.keys())]
+    changes: JsonObject = {"picked": added, "unpicked": removed}
+    return _keep_picked(row, picked, changes, actor=actor, ip=ip)
+
+
+@transaction.atomic
+def replace_picked(
+    row: ProviderConfig, *, actor: User, picked: JsonObject, ip: str | None = None
+) -> ProviderConfig:
+    """Set all that is picked of an account and said of its models. Raises: NotFound."""
+    row = lock_provider(row)
+    keys = sorted(row.picked | picked)
+    said: list[JsonValue] = [key for key in keys if row.picked.get(key) != picked.get(key)]
+    return _keep_picked(row, picked, {"models": said}, actor=actor, ip=ip)
 
 
 @transaction.atomic
@@ -106,10 +111,16 @@ def _in_use(row: ProviderConfig) -> JsonObject:
 
 
 def _keep_picked(
-    row: ProviderConfig, picked: JsonObject, changes: JsonObject, *, actor: User, ip: str | None
+    row: ProviderConfig,
+    picked: JsonObject,
+    changes: JsonObject,
+    *,
+    actor: User | None,
+    ip: str | None,
 ) -> ProviderConfig:
     if len(picked) > MAX_PICKED:
         raise Invalid(_(_TOO_MANY) % {"max_picked": MAX_PICKED})
+    check_prices(row, picked, actor)
     row.picked = picked
     row.save(update_fields=["picked"])
     forget_bounds(row)

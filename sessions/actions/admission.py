@@ -72,8 +72,9 @@ def require_disk(team: Team) -> None:
     if used > most_mb * _MB:
         raise Conflict(
             _(
-                "The files of your team take up %(used)s of %(most)s. Delete worktrees or "
-                "projects, or ask an operator for more space. Files are measured every hour."
+                "The files of your team take up %(used)s of %(most)s. Delete sessions, "
+                "worktrees or projects, or ask an operator for more space. Files are measured "
+                "every hour."
             )
             % {"used": filesizeformat(used), "most": filesizeformat(most_mb * _MB)}
         )

@@ -14,6 +14,8 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.approval import Approval, approving
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import AppError, Conflict, Forbidden, NotFound
+from providers.access import access_provider
+from providers.actions import delete_provider, replace_picked
 from sessions.access import ProjectAccess, access_project, access_session
 from sessions.actions.budget_limits import put_limit, remove_limit
 from sessions.actions.budgets import set_budgets
@@ -168,11 +170,20 @@ def _set_project_prices(asked: _Asked, given: _Arguments) -> None:
     update_project_settings(access, {**project.config, **given}, replace=True)
 
 
+def _set_account_prices(asked: _Asked, given: _Arguments) -> None:
+    row = access_provider(asked.team, given["provider"])
+    if (picked := given["picked"]) is None:
+        delete_provider(row, actor=asked.request.asker)
+    else:
+        replace_picked(row, actor=asked.request.asker, picked=picked)
+
+
 def _amount(text: str | None) -> Decimal | None:
     return None if text is None else Decimal(text)
 
 
 _MADE_BY: dict[str, Callable[[_Asked, _Arguments], object]] = {
+    "account.delete": _set_account_prices,
     "approvals.set": lambda asked, given: set_approvals(
         asked.team, [ChangeKind(one) for one in given["kinds"]]
     ),
@@ -183,6 +194,7 @@ _MADE_BY: dict[str, Callable[[_Asked, _Arguments], object]] = {
     "checkout.request": lambda asked, given: _request_job(asked, given, Checkout.Job.REQUEST),
     "limits.project": lambda asked, given: update_project_settings(asked.project(), {**given}),
     "limits.team": lambda asked, given: update_team_settings(asked.team, {**given}),
+    "prices.account": _set_account_prices,
     "prices.project": _set_project_prices,
     "prices.team": _set_team_prices,
     "rules.project": _set_project_rules,

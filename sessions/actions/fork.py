@@ -22,6 +22,7 @@ from sessions.events.parts import PART
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated, SessionCreated, SessionEvent
 from sessions.models import Message, Part, SeenFile, Session
+from sessions.rules.second_person import writers_of
 from sessions.todos import restored_todos
 from sessions.waited import seconds_waited
 from teams.audit import AuditAction
@@ -65,6 +66,7 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
     )
     data: JsonObject = {"source": source.pk}
     fork = open_session(access, created, AuditAction.SESSION_FORKED, data, session_id=fork_id)
+    fork.writers.add(*writers_of(source))
     if plan is not None:
         plan_checkout(fork, plan)
     copier = Copier(fork.pk)

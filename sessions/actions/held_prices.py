@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
+from opencode_web.lib.approval import current_approval
 from opencode_web.lib.instance_config import instance_config
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.catalog import Model
@@ -14,12 +15,12 @@ from providers.llm.facts import Cost
 from providers.models import ProviderConfig
 from providers.pricing import counted_prices
 from sessions.actions.held_budgets import said
-from sessions.approvals.hold import Change
+from sessions.approvals.hold import Change, hold_for_approval, is_held
 from sessions.config.effective import team_data
 from sessions.config.model import merge
 from sessions.models import ChangeKind, Project
-from teams.access import TeamAccess
-from teams.models import Role, Team
+from teams.access import TeamAccess, access_team
+from teams.models import Role, Team, User
 
 Prices = Mapping[tuple[str, str], Decimal]
 
@@ -57,6 +58,33 @@ def lower_prices(
         },
         project=project,
     )
+
+
+def hold_account(row: ProviderConfig, picked: JsonObject | None, actor: User) -> None:
+    """Hold what is said of models on the pages of an account, where one would count for less.
+
+    Raises: NeedsApproval.
+    """
+    team, key = row.team, row.provider_id
+    if team is None or not is_held(team, ChangeKind.BUDGETS):
+        return
+    # What the team's settings say of a model counts over both.
+    block = parse_blocks(team_data(team)).get(key, ProviderBlock())
+    before = described_models(key, row, row.picked, block)
+    after = described_models(key, row if picked is not None else None, picked or {}, block)
+    lower: list[JsonValue] = [*_lower(team, before, after)]
+    # An approved change replaces everything, so that it is compared whatever it does by now.
+    if not lower and current_approval() is None:
+        return
+    change = Change(
+        kind=ChangeKind.BUDGETS,
+        what="account.delete" if picked is None else "prices.account",
+        need=Role.ADMIN,
+        arguments={"provider": key, "picked": picked},
+        told={"changes": lower, "name": row.shown_name},
+        state={"of": team.pk, "provider": key, "picked": row.picked},
+    )
+    hold_for_approval(access_team(actor, team.pk, need=Role.ADMIN), change)
 
 
 def _lower(team: Team, before: Mapping[str, Model], after: Mapping[str, Model]) -> list[JsonObject]:

@@ -98,6 +98,7 @@ def update_part(access: SessionAccess, message_id: str, part_id: str, data: Json
     if isinstance(part, FilePart):
         resolve_file_part(part, session)
     append(session, [PartUpdated(part=part)])
+    session.writers.add(access.principal.user)
     record(
         AuditAction.PART_EDITED,
         actor=access.principal.user,

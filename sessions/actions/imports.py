@@ -100,6 +100,7 @@ def import_session(access: ProjectAccess, info: JsonValue, messages: JsonValue) 
         permission=[rule.model_dump() for rule in head.permission if rule.action == "deny"],
     )
     session = open_session(access, created, AuditAction.SESSION_IMPORTED)
+    session.writers.add(access.principal.user)
     events: list[SessionEvent] = []
     for event in _Reader(access, session, head.revert).read(messages):
         events.append(event)

@@ -67,6 +67,9 @@ def change_input(
     )
     if event.parts is not None or event.delivery is not None:
         append(session, [event])
+        if event.parts is not None:
+            # The row has only the newest edit.
+            session.writers.add(access.principal.user)
         changed = {"text": event.parts is not None, "delivery": event.delivery is not None}
         keys: list[JsonValue] = [key for key, was in changed.items() if was]
         _record(AuditAction.PROMPT_CHANGED, access, session, message=row.pk, changes=keys)

@@ -4,12 +4,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.json import JsonValue
+from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
 from sessions.actions.held_trust import hold_trust
 from sessions.approvals.hold import NoLongerFits
 from sessions.models import Project, RepositoryTrust, ToolDescription
-from sessions.repository.brought import Brought
 from sessions.repository.trust import brought_by
 from teams.access import require_role
 from teams.audit import AuditAction, record
@@ -34,7 +33,8 @@ def trust_repository(
         raise NoLongerFits(_("This repository contains nothing that needs to be trusted."))
     if brought.digest != digest:
         raise NoLongerFits(_("The files have changed. Review them again."))
-    hold_trust(access, [file.path for file in brought.files], digest=digest)
+    paths = [file.path for file in brought.files]
+    hold_trust(access, paths, digest=digest)
     # Plugins that were switched off have another chance.
     ToolDescription.objects.filter(project=project).delete()
     row, _is_new = RepositoryTrust.objects.update_or_create(
@@ -46,14 +46,7 @@ def trust_repository(
             "trusted_at": timezone.now(),
         },
     )
-    record(
-        AuditAction.REPOSITORY_TRUSTED,
-        actor=access.principal.user,
-        team=project.team,
-        target=project,
-        data={"digest": digest, "files": _paths(brought)},
-        ip=ip,
-    )
+    _record(AuditAction.REPOSITORY_TRUSTED, access, {"digest": digest, "files": [*paths]}, ip)
     return row
 
 
@@ -64,14 +57,7 @@ def withdraw_trust(access: ProjectAccess, *, ip: str | None = None) -> None:
     row = RepositoryTrust.objects.select_for_update().filter(project=access.project).first()
     if row is None:
         return
-    record(
-        AuditAction.REPOSITORY_TRUST_WITHDRAWN,
-        actor=access.principal.user,
-        team=access.project.team,
-        target=access.project,
-        data={"digest": row.digest},
-        ip=ip,
-    )
+    _record(AuditAction.REPOSITORY_TRUST_WITHDRAWN, access, {"digest": row.digest}, ip)
     row.delete()
 
 
@@ -88,15 +74,9 @@ def reload_plugins(access: ProjectAccess, *, ip: str | None = None) -> None:
     row.reloads += 1
     row.save(update_fields=["reloads"])
     ToolDescription.objects.filter(project=access.project).delete()
-    record(
-        AuditAction.PLUGINS_RELOADED,
-        actor=access.principal.user,
-        team=access.project.team,
-        target=access.project,
-        data={"digest": row.digest},
-        ip=ip,
-    )
+    _record(AuditAction.PLUGINS_RELOADED, access, {"digest": row.digest}, ip)
 
 
-def _paths(brought: Brought) -> list[JsonValue]:
-    return [file.path for file in brought.files]
+def _record(action: AuditAction, access: ProjectAccess, data: JsonObject, ip: str | None) -> None:
+    user, project = access.principal.user, access.project
+    record(action, actor=user, team=project.team, target=project, data=data, ip=ip)

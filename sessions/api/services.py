@@ -60,6 +60,8 @@ class ServiceToken(TypedDict):
     name: str
     prefix: str
     scope: Annotated[str, Unchecked(Literal["read", "write", "admin"])]
+    madeBy: NotRequired[str | None]
+    """The e-mail address of who has seen its secret."""
     expires: NotRequired[int | None]
     lastUsed: NotRequired[int | None]
     """Units: milliseconds since the epoch."""
@@ -82,7 +84,8 @@ class ServiceAccount(TypedDict):
 def list_services(request: ApiRequest, team: str = "") -> list[ServiceAccount]:
     owner = _admin(request, team).team
     rows = owner.memberships.filter(user__service_of=owner).select_related("user")
-    return [_to_wire(row) for row in rows.prefetch_related("user__api_tokens").order_by("pk")]
+    rows = rows.prefetch_related("user__api_tokens__made_by")
+    return [_to_wire(row) for row in rows.order_by("pk")]
 
 
 @router.post("/service-account", summary="Make an account for a program")
@@ -172,6 +175,7 @@ def _token_to_wire(token: ApiToken) -> ServiceToken:
         "name": token.name,
         "prefix": token.prefix,
         "scope": token.scopes[-1],
+        "madeBy": token.made_by.email if token.made_by else None,
         "expires": to_ms(token.expires_at) if token.expires_at else None,
         "lastUsed": to_ms(token.last_used_at) if token.last_used_at else None,
     }

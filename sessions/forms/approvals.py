@@ -38,7 +38,10 @@ class ApprovalsForm(forms.Form):
     )
     budgets = forms.BooleanField(
         label=_("Higher budgets"),
-        help_text=_("Raising and removing budgets. Lower budgets need no approval."),
+        help_text=_(
+            "Raising and removing budgets, and lowering prices of models. Lower budgets need no "
+            "approval."
+        ),
         required=False,
     )
 

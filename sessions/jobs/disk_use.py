@@ -1,4 +1,4 @@
-"""How much of this host's disk the files of each project take up."""
+"""How much space the files of each project of this host take up, with those in messages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import Sum
+from django.db.models.fields.json import KT
+from django.db.models.functions import Length
 
 from sessions.git.places import project_home
 from sessions.jobs.erase_files import OF_PROJECTS, OF_SESSIONS
-from sessions.models import Project, Terminal
+from sessions.models import Part, Project, Terminal
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +33,14 @@ def measure_projects() -> None:
             # What was measured last counts until the next time.
             logger.warning("disk_use.failed project=%s", project.pk, exc_info=exc)
             continue
+        size_bytes += _attached_bytes(project)
         Project.objects.filter(pk=project.pk).update(disk_bytes=size_bytes)
+
+
+def _attached_bytes(project: Project) -> int:
+    """They are in the database, as base64 in URLs."""
+    files = Part.objects.filter(session__project=project, type="file")
+    return files.aggregate(sum=Sum(Length(KT("data__url"))))["sum"] or 0
 
 
 def _folders_of(project: Project) -> Iterator[Path]:

@@ -111,6 +111,9 @@ class Session(models.Model):
     is_private = models.BooleanField(default=False, db_default=False)
     # Messages and parts with this sequence number or a higher one are rolled back.
     hidden_from = models.BigIntegerField(null=True)
+    # Who has given it words of which no message says so: by an edit, an import or before a fork.
+    # Apart from the log, whose events do not name all of them.
+    writers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
 
     class Meta:
         indexes = [

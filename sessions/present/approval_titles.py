@@ -10,6 +10,7 @@ from sessions.models import ChangeKind, ChangeRequest
 
 # What each change does; `:new` where there was nothing before.
 _TITLES: dict[str, Promise] = {
+    "account.delete": gettext_lazy("Delete the provider %(name)s and the prices of its models"),
     "approvals.set": gettext_lazy("No longer ask for approval"),
     "budget.set": gettext_lazy("Change a budget"),
     "budgets.set": gettext_lazy("Change budgets"),
@@ -18,6 +19,7 @@ _TITLES: dict[str, Promise] = {
     "checkout.request": gettext_lazy("Open a pull request from %(branch)s into %(into)s"),
     "limits.project": gettext_lazy("Change the spending limits in the settings of %(project)s"),
     "limits.team": gettext_lazy("Change the spending limits in the settings of the team"),
+    "prices.account": gettext_lazy("Lower prices of models of %(name)s"),
     "prices.project": gettext_lazy("Lower prices of models in the settings of %(project)s"),
     "prices.team": gettext_lazy("Lower prices of models in the settings of the team"),
     "rules.project": gettext_lazy("Change the permission rules of the project %(project)s"),

@@ -11,19 +11,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
 from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Forbidden
-from opencode_web.lib.json import JsonObject, text_of
 from sessions.approvers import approvers, with_people_behind
 from sessions.models import Message, PermissionRequest, QuestionRequest, Session, SessionInput
 from sessions.tree import tree_of
 from sessions.visibility import may_see
 from teams.access import TeamAccess, has_role
-from teams.audit import AuditAction
-from teams.models import AuditEntry, Role, Team, User
+from teams.models import Role, Team, User
 
 _MOST_NAMES = 3
 
@@ -61,52 +58,23 @@ def _prompted(session: Session) -> frozenset[int]:
     tree = tree_of(session)
     inputs = SessionInput.objects.filter(session__in=tree).values_list("author", "edited_by")
     written = Message.objects.filter(session__in=tree, role="user").values_list("author", flat=True)
-    # What was edited, answered or imported before is in forks, too.
-    ids = _with_sources(tree)
+    found = {pk for some in (*inputs, written) for pk in some if pk is not None}
+    return with_people_behind(found | writers_of(session))
+
+
+def writers_of(session: Session) -> set[int]:
+    """Returns: who has given its tree words of which no prompt says so: those a fork has, too."""
+    tree = tree_of(session)
     answered = QuestionRequest.objects.filter(
-        session__in=ids, status=QuestionRequest.Status.ANSWERED
+        session__in=tree, status=QuestionRequest.Status.ANSWERED
     )
-    advised = PermissionRequest.objects.filter(session__in=ids).exclude(feedback="")
-    # Only the newest edit is on a row.
-    entries = AuditEntry.objects.filter(
-        target_type="session",
-        target_id__in=ids,
-        action__in=(
-            AuditAction.PROMPT_CHANGED,
-            AuditAction.PART_EDITED,
-            AuditAction.SESSION_IMPORTED,
-        ),
-    )
+    advised = PermissionRequest.objects.filter(session__in=tree).exclude(feedback="")
     found = (
-        {pk for pair in inputs for pk in pair},
-        written,
+        Session.writers.through.objects.filter(session__in=tree).values_list("user", flat=True),
         answered.values_list("replied_by", flat=True),
         advised.values_list("replied_by", flat=True),
-        {pk for pk, data in entries.values_list("actor", "data") if _gives_words(data)},
     )
-    return with_people_behind({pk for some in found for pk in some if pk is not None})
-
-
-def _with_sources(tree: QuerySet[Session]) -> set[str]:
-    """Returns: the ids of a tree, and of all that it was forked from, also if that is deleted.
-
-    Two queries, and one for each fork on the way.
-    """
-    ids = {one for pair in tree.values_list("pk", "origin") for one in pair if one}
-    new = ids
-    while new:
-        forks = AuditEntry.objects.filter(
-            target_type="session", target_id__in=new, action=AuditAction.SESSION_FORKED
-        )
-        new = {text_of(data, "source") for data in forks.values_list("data", flat=True)} - ids
-        ids = ids | new
-    return ids
-
-
-def _gives_words(data: JsonObject) -> bool:
-    """Not so where somebody has only moved a prompt in the queue."""
-    changes = data.get("changes")
-    return not isinstance(changes, list) or "text" in changes
+    return {pk for some in found for pk in some if pk is not None}
 
 
 def require_second_person(access: TeamAccess, session: Session) -> None:

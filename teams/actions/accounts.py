@@ -19,6 +19,7 @@ from teams.access import ACCESS_CHANGED, operators, require_operator, user_group
 from teams.actions.break_glass import end_break_glass
 from teams.actions.browsers import end_browsers
 from teams.actions.members import announce_access
+from teams.actions.tokens import end_token
 from teams.audit import AuditAction, clean_reason, record
 from teams.models import ApiToken, Invite, Membership, ResetLink, Role, Team, User
 
@@ -84,6 +85,19 @@ def sign_out_account(user: User, *, actor: User, reason: str, ip: str | None = N
     data: JsonObject = {"reason": why, **_end_sign_ins(account)}
     record(AuditAction.USER_SIGNED_OUT, actor=actor, team=None, target=account, data=data, ip=ip)
     _announce(account)
+    return account
+
+
+@transaction.atomic
+def revoke_made_tokens(user: User, *, actor: User, reason: str, ip: str | None = None) -> User:
+    """End every token of service accounts that a person has made. The accounts stay.
+
+    Raises: as `sign_out_account`.
+    """
+    why = clean_reason(reason)
+    account = _lock(user, actor, own=True)
+    for token in ApiToken.objects.made_for_services(account).select_related("team"):
+        end_token(token, actor=actor, reason=why, ip=ip)
     return account
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, astuple
 
+from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -19,7 +20,7 @@ from teams.retention.days import MAX_DAYS, Days, chosen_days, server_limit
 def set_retention(access: TeamAccess, days: Days) -> None:
     """Choose what a team keeps. What is older goes with the next run of the clean-up.
 
-    Raises: Forbidden below admin; Invalid for more than the operators allow.
+    Raises: Forbidden below admin; Invalid for more or less than the operators allow.
     """
     require_role(access, Role.ADMIN)
     team = Team.objects.select_for_update().get(pk=access.team.pk)
@@ -59,6 +60,12 @@ def _columns(days: Days) -> dict[str, int | None]:
     """Raises: Invalid for what is no number of days."""
     if any(day is not None and not 1 <= day <= MAX_DAYS for day in astuple(days)):
         raise Invalid(_("Enter 1 to %(most)s days, or nothing.") % {"most": MAX_DAYS})
+    if days.audit is not None and days.audit < settings.AUDIT_MIN_DAYS:
+        raise Invalid(
+            _("On this server, audit logs are kept for at least %(days)s days.")
+            % {"days": settings.AUDIT_MIN_DAYS},
+            field="audit",
+        )
     return {
         "session_days": days.sessions,
         "output_days": days.outputs,

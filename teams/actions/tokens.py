@@ -67,6 +67,7 @@ def create_token(
         id=token_id or new_token_id(),
         user=user,
         team=team,
+        made_by=actor or user,
         name=name,
         prefix=secret[:PREFIX_LENGTH],
         digest=fingerprint(secret),
@@ -118,13 +119,17 @@ def revoke_member_token(access: TeamAccess, token: ApiToken, *, ip: str | None =
     end_token(token, actor=access.user, ip=ip)
 
 
-def end_token(token: ApiToken, *, actor: User | None, ip: str | None = None) -> None:
+def end_token(
+    token: ApiToken, *, actor: User | None, reason: str = "", ip: str | None = None
+) -> None:
     """Revoke a token that the actor may revoke, or the server. Must run inside a transaction."""
     now = timezone.now()
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
         token.revoked_at = now
         transaction.on_commit(partial(publish, user_group(token.user_id), {"t": ACCESS_CHANGED}))
         data: JsonObject = {"name": token.name, "prefix": token.prefix}
+        if reason:
+            data["reason"] = reason
         record(
             AuditAction.TOKEN_REVOKED, actor=actor, team=token.team, target=token, data=data, ip=ip
         )

@@ -95,7 +95,7 @@ class AuditEntry(models.Model):
         indexes = (
             # The settings page of a team lists its newest entries.
             models.Index(fields=["team", "-id"], name="teams_audit_team_newest"),
-            # Who has edited what a session says.
+            # What has happened to one person, rule or session.
             models.Index(fields=["target_id", "action"], name="teams_audit_of_target"),
         )
         constraints = (

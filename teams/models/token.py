@@ -8,7 +8,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.ids import new_id
+from teams.models.membership import Membership
 from teams.models.team import Team
+from teams.models.user import User
 
 
 def new_token_id() -> str:
@@ -34,6 +36,17 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
             revoked_at=None,
         )
 
+    def of_leavers(self) -> ApiTokenQuerySet:
+        """Those whose maker cannot use the team any more, or is not known."""
+        here = Membership.objects.current().filter(
+            team=models.OuterRef("team"), user=models.OuterRef("made_by"), user__is_active=True
+        )
+        return self.exclude(models.Exists(here))
+
+    def made_for_services(self, maker: User) -> ApiTokenQuerySet:
+        """The live ones of service accounts whose secrets a person has seen."""
+        return self.live().filter(made_by=maker).exclude(user__service_of=None)
+
 
 class ApiToken(models.Model):
     """A person's key to one team. Only the digest is kept; `prefix` finds and names the row."""
@@ -41,6 +54,10 @@ class ApiToken(models.Model):
     id = models.CharField(primary_key=True, max_length=40, default=new_token_id, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
     team = models.ForeignKey(Team, models.CASCADE, related_name="api_tokens")
+    # Who has seen its secret: of a service account not `user`. None where that is not known.
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
     name = models.CharField(max_length=80)
     # `ocw_` and the first 8 of the 40 characters; the other 32 still carry 190 bits.
     prefix = models.CharField(max_length=12, db_index=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.utils import timezone
 
 from teams.models import RetentionLimit, RetentionPolicy, Team
@@ -62,4 +63,8 @@ def cut_at(days: int) -> datetime:
 
 
 def _of(row: RetentionDays | None) -> Days:
-    return Days(row.session_days, row.output_days, row.audit_days) if row else Days()
+    if row is None:
+        return Days()
+    # Chosen when less was allowed.
+    audit = max(row.audit_days, settings.AUDIT_MIN_DAYS) if row.audit_days else None
+    return Days(row.session_days, row.output_days, audit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db.models import Exists, OuterRef
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -19,7 +20,7 @@ from teams.actions.services import (
 )
 from teams.forms import ServiceForm, ServiceTokenForm
 from teams.http import TeamRequest, attempt, changed_fields, client_ip, done, team_view
-from teams.models import Membership, Role, Scope
+from teams.models import ApiToken, Membership, Role, Scope
 
 
 @require_http_methods(["GET", "POST"])
@@ -46,6 +47,8 @@ def services(request: TeamRequest) -> HttpResponse:
             to=_url(request, made),
         )
     rows = request.team.memberships.filter(user__service_of=request.team).select_related("user")
+    left = ApiToken.objects.live().filter(user=OuterRef("user")).of_leavers()
+    rows = rows.annotate(of_leaver=Exists(left))
     context = {"form": form, "rows": rows.order_by("user__name", "pk")}
     return render(request, "teams/services.html", context, status=422 if data is not None else 200)
 
@@ -148,11 +151,13 @@ def _show(
     status: int = 200,
 ) -> HttpResponse:
     known = {"name": row.user.name, "role": row.role}
+    tokens = ApiToken.objects.filter(user=row.user, revoked_at=None).select_related("made_by")
     context = {
         "row": row,
         "form": form or ServiceForm(role=request.access.role, initial=known),
         "token_form": token_form or ServiceTokenForm(),
-        "tokens": row.user.api_tokens.filter(revoked_at=None).order_by("-created_at"),
+        "tokens": tokens.order_by("-created_at"),
+        "of_leavers": set(tokens.live().of_leavers().values_list("pk", flat=True)),
         "secret": secret,
     }
     return render(request, "teams/service.html", context, status=status)

@@ -7,11 +7,14 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.crypto import decrypt
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
+from providers import actions
+from providers.models import ProviderConfig
 from sessions.access import ProjectAccess, access_project
 from sessions.actions.budget_limits import put_limit, remove_limit
 from sessions.actions.budgets import set_budgets
@@ -28,6 +31,7 @@ from teams.access import TeamAccess, access_team
 from teams.auth import authenticate_user
 from teams.budgets import Limit, Scope
 from teams.models import Budget, Period, Role, Team, User
+from tests.providers.factories import make_openai
 
 VALUE = "canary-of-a-held-secret"
 NEWER = "another-canary-of-a-secret"
@@ -114,6 +118,17 @@ def limit(user: User, project: Project) -> object:
 def priced(into: float, out: float) -> JsonObject:
     """Settings that price a model, of which the catalog says 1.25 and 10."""
     return {"provider": {"openai": {"models": {"gpt-5": {"cost": {"input": into, "output": out}}}}}}
+
+
+def accounts() -> QuerySet[ProviderConfig]:
+    return ProviderConfig.objects.filter(provider_id="openai")
+
+
+def price_account(user: User, project: Project, into: float) -> object:
+    """Say on the page of an account what a model costs, of which the catalog says 1.25."""
+    row = accounts().first() or make_openai(project.team)
+    override: JsonObject = {"cost": {"input": into, "output": 10}}
+    return actions.describe_model(row, "gpt-5", actor=user, override=override)
 
 
 def config_has(project: Project, rules: object) -> bool:
@@ -205,6 +220,18 @@ CASES = [
         "prices.project",
         lambda user, project: update_project_settings(at(user, project), priced(1, 20)),
         lambda project: Project.objects.get(pk=project.pk).config == priced(1, 20),
+    ),
+    Case(
+        "prices.account",
+        lambda user, project: price_account(user, project, 1),
+        lambda project: accounts().filter(**{"picked__gpt-5__cost__input": 1}).exists(),
+        lambda user, project: price_account(user, project, 3),
+    ),
+    Case(
+        "account.delete",
+        lambda user, project: actions.delete_provider(accounts().get(), actor=user),
+        lambda project: not accounts().exists(),
+        lambda user, project: price_account(user, project, 3),
     ),
     Case(
         "budgets.set",

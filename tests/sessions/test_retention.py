@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import os
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,9 @@ def idle_for(session: Session, days: float) -> Session:
     return session
 
 
+ClientFor = Callable[[User | None], Client]
+
+
 def keep(alice: User, team: Team, **days: int | None) -> None:
     set_retention(access_team(alice, team.pk), Days(**days))
 
@@ -107,12 +111,28 @@ def test_what_is_saved_unchanged_is_no_change(alice: User, team: Team) -> None:
 
 
 def test_who_shortens_the_audit_log_is_in_that_of_the_server(alice: User, team: Team) -> None:
-    for days in (Days(), Days(audit=1)):
+    for days in (Days(), Days(audit=30)):
         set_retention(access_team(alice, "acme"), days)
     told = AuditEntry.objects.filter(action="retention.changed", team=None)
     assert [(row.actor, row.target_id, row.data["after"]["audit"]) for row in told] == [
-        (alice, team.pk, 1)
+        (alice, team.pk, 30)
     ]
+
+
+def test_no_audit_log_is_kept_for_less_than_the_server_wants(
+    alice: User, team: Team, root: User, settings: Settings, client_for: ClientFor
+) -> None:
+    sent = client_for(alice).post("/t/acme/settings/retention", {"audit": "29"})
+    assert sent.status_code == 422
+    assert "audit logs are kept for at least 30 days" in sent.content.decode()
+    with pytest.raises(Invalid, match="at least 30"):
+        set_retention_limit(root, Days(audit=29))
+    settings.AUDIT_MIN_DAYS = 5
+    set_retention_limit(root, Days(audit=20))
+    keep(alice, team, audit=5)
+    assert days_in_force(team) == Days(audit=5)
+    settings.AUDIT_MIN_DAYS = 30
+    assert days_in_force(team) == Days(audit=30)
 
 
 def test_operators_bound_what_teams_keep(alice: User, team: Team, root: User) -> None:
@@ -188,7 +208,7 @@ def test_an_audit_log_that_is_cut_still_verifies_from_its_checkpoint(
         assert (report.problem, report.entries) == ("", report.seq - before - 1)
         # The server's own log goes by the limit of the operators.
         assert not AuditEntry.objects.filter(action=AuditAction.AUDIT_PRUNED, team=None).exists()
-        set_retention_limit(root, Days(audit=10))
+        set_retention_limit(root, Days(audit=31))
         # Who set the hold, and who cut the team's.
         assert apply_retention().entries == 2
         assert verify_chain(SERVER_CHAIN).problem == ""

@@ -3,9 +3,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.test import Client
 
 from opencode_web.lib.bus import subscribe
@@ -20,8 +22,9 @@ from teams.actions.services import (
     revoke_service_token,
     update_service,
 )
+from teams.actions.tokens import create_token
 from teams.auth import authenticate_header, is_live
-from teams.models import AuditEntry, Membership, Role, Scope, Team, User
+from teams.models import ApiToken, AuditEntry, Membership, Role, Scope, Team, User
 from tests.factories import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -184,3 +187,16 @@ def test_an_admin_makes_one_on_its_page(adam: User, team: Team, client_for: Clie
     assert "service.invalid" not in members
     assert browser.post(f"{page}/delete")["Location"] == URL
     assert browser.get(page).status_code == 404
+
+
+def test_the_migration_names_who_has_made_a_token(team: Team, alice: User, bob: User) -> None:
+    access = access_team(alice, "acme")
+    runner = create_service(access, name="runner", role=Role.MEMBER)
+    create_service_token(access, runner, name="CI", scope=Scope.READ)
+    create_token(bob, team=team, name="own", scope=Scope.READ)
+    ApiToken.objects.update(made_by=None)
+    import_module("teams.migrations.0044_fill_token_maker").fill(apps, None)
+    assert {(row.name, row.made_by) for row in ApiToken.objects.all()} == {
+        ("CI", alice),
+        ("own", bob),
+    }

@@ -28,6 +28,7 @@ from opencode_web.mcp_server.oauth.metadata import (
     resource_url,
 )
 from teams.access import teams_of
+from teams.browser import BrowserSession
 from teams.http import LAST_TEAM, UserRequest, attempt, user_view
 from teams.models import Scope, Team, User
 from teams.models.token import new_token_id
@@ -113,10 +114,12 @@ def _grant(request: UserRequest, asked: Asked, form: ConsentForm) -> str:
     """Returns: a code. Raises: PolicyUnmet."""
     team = form.cleaned_data["team"]
     require_policy(request.user, team)
+    browser = BrowserSession.of(request.session)
     return issue_code(
         Grant(
             token=new_token_id(),
             user=request.user.pk,
+            browser=browser.digest if browser else "",
             team=team.pk,
             scope=Scope(form.cleaned_data["scope"]),
             client=asked.client.digest,

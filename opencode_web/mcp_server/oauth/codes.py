@@ -18,7 +18,9 @@ from pydantic import BaseModel, ConfigDict
 from opencode_web.lib.crypto import is_same
 from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.origin import identify
+from teams.actions.browsers import browsers_of
 from teams.actions.tokens import create_token, end_token
+from teams.browser import BrowserSession
 from teams.models import ApiToken, Scope, Team, User
 from teams.policy import require_policy
 
@@ -28,12 +30,14 @@ _SALT = "opencode_web.mcp_server.code"
 
 
 class Grant(BaseModel):
-    """`client` is its digest, `token` the ID that the token will have."""
+    """`client` and `browser` are digests, `token` is the ID that the token will have."""
 
     model_config = ConfigDict(frozen=True)
 
     token: str
     user: int
+    # Codes of an earlier version name none.
+    browser: str = ""
     team: str
     scope: Scope
     client: str
@@ -75,7 +79,9 @@ def redeem(grant: Grant, *, ip: str | None) -> tuple[ApiToken, str]:
         # The browser of the person is not here, so this judges them as a token is judged.
         require_policy(user, team)
         with transaction.atomic():
-            return create_token(
+            # Who ends all sign-ins of the person meets either the code or the token.
+            user = User.objects.select_for_update().get(pk=user.pk)
+            made = create_token(
                 user,
                 team=team,
                 name=grant.name,
@@ -85,6 +91,10 @@ def redeem(grant: Grant, *, ip: str | None) -> tuple[ApiToken, str]:
                 token_id=grant.token,
                 ip=ip,
             )
+            keys = (row.session_key for row in browsers_of(user))
+            if all(BrowserSession(key).digest != grant.browser for key in keys):
+                raise _invalid("The browser that granted this is signed out. Connect again.")
+            return made
     except Forbidden as exc:
         raise _invalid(exc.message) from exc
     except IntegrityError as exc:

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from opencode_web.mcp_server.oauth.codes import CODE_S
+from teams.actions.accounts import sign_out_account
 from teams.auth import authenticate_header
 from teams.models import ApiToken, AuditEntry, Membership, Scope, Team, User
 from tests.factories import make_user
@@ -249,6 +250,29 @@ def test_a_code_is_good_once_and_its_second_use_ends_the_token(alice: User, team
     assert authenticate_header(f"Bearer {secret}", for_mcp=True) is None
     assert ApiToken.objects.count() == 1
     assert AuditEntry.objects.get(action="token.revoked").actor is None
+
+
+@pytest.mark.parametrize("way", ["operator", "devices", "sign-out", "password"])
+def test_a_code_dies_with_the_sign_in_of_its_browser(alice: User, team: Team, way: str) -> None:
+    client_id, browser = client_id_of(), browser_of(alice)
+    form = {"team": "acme", "scope": "write"}
+    code = answer_of(browser.post(address(client_id), form))["code"]
+    other = answer_of(browser.post(address(client_id), form))["code"]
+    assert redeemed(client_id, other).status_code == 200
+    if way == "operator":
+        root = make_user("root@example.com", operator=True)
+        sign_out_account(alice, actor=root, reason="Lost laptop")
+    elif way == "devices":
+        browser_of(alice).post("/me/devices/others")
+    elif way == "sign-out":
+        browser.post("/logout")
+    else:
+        alice.set_password("another-password-77")
+        alice.save()
+    response = redeemed(client_id, code)
+    assert (response.status_code, response.json()["error"]) == (400, "invalid_grant")
+    assert "signed out" in response.json()["error_description"]
+    assert ApiToken.objects.count() == 1
 
 
 def test_a_code_is_good_for_a_minute(

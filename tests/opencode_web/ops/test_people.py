@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -10,8 +11,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from sessions.models import Project, Schedule
-from teams.access import may_create_team
-from teams.models import ApiToken, AuditEntry, Membership, Role, Team, User
+from teams.access import access_team, may_create_team
+from teams.actions.services import create_service, create_service_token
+from teams.models import ApiToken, AuditEntry, Membership, Role, Scope, Team, User
 from tests.factories import make_browser, make_token, make_user
 
 pytestmark = pytest.mark.django_db
@@ -75,6 +77,43 @@ def test_one_account_with_what_it_has_but_no_secret(console: Client, bob: User, 
     link = console.post(f"/ops/people/{bob.pk}/reset").content.decode()
     assert "/reset/" in link
     assert "/reset/" not in console.get(f"/ops/people/{bob.pk}").content.decode()
+
+
+def test_tokens_of_service_accounts_are_seen_and_ended_with_who_made_them(
+    console: Client, client_for: Callable[[User | None], Client], alice: User, adam: User
+) -> None:
+    access = access_team(adam, "acme")
+    row = create_service(access, name="Runner", role=Role.MEMBER)
+    kept, other = (
+        create_service_token(access_team(who, "acme"), row, name=f"of {who.name}", scope=Scope.READ)
+        for who in (adam, alice)
+    )
+    owner, place = client_for(alice), f"/t/acme/settings/services/{row.user_id}"
+    warning = "Adam has left and can know this token."
+    page = owner.get(place).content.decode()
+    assert "created by Adam" in page
+    assert warning not in page
+
+    person = f"/ops/people/{adam.pk}"
+    console.post(f"{person}/deactivate", {"reason": "Has left"})
+    # The program of the team goes on until somebody decides.
+    assert ApiToken.objects.live().filter(pk=kept[0].pk).exists()
+    assert warning in owner.get(place).content.decode()
+    assert "Check tokens" in owner.get("/t/acme/settings/services").content.decode()
+    page = console.get(person).content.decode()
+    assert "of Adam" in page
+    assert "of Alice" not in page
+    assert kept[1] not in page
+
+    assert console.post(f"{person}/revoke-made", {"reason": ""}).status_code == 422
+    sent = console.post(f"{person}/revoke-made", {"reason": "Has left"}, follow=True)
+    assert "Tokens of service accounts revoked." in sent.content.decode()
+    assert "of Adam" not in sent.content.decode()
+    assert not ApiToken.objects.live().filter(pk=kept[0].pk).exists()
+    assert ApiToken.objects.live().filter(pk=other[0].pk).exists()
+    assert warning not in owner.get(place).content.decode()
+    entry = AuditEntry.objects.get(action="token.revoked", target_id=kept[0].pk)
+    assert (entry.team_id, entry.told["reason"]) == (access.team.pk, "Has left")
 
 
 def test_an_operator_locks_somebody_out_and_in_again(

@@ -19,11 +19,14 @@ from opencode_web.backup.errors import BackupError, DamagedBackup
 from opencode_web.transfer.jobs import go_on_with_exports
 from opencode_web.transfer.load import import_team
 from opencode_web.transfer.shapes import FORMAT
+from sessions.actions.erasure import request_team_erasure
 from sessions.actions.rebuild import rebuild_session
 from sessions.events.replay import Rows, read_rows
 from sessions.jobs.erase_files import export_file
+from sessions.jobs.erasure import run_erasure
 from sessions.models import (
     Message,
+    Part,
     Project,
     ProjectSecret,
     SavedRule,
@@ -34,7 +37,7 @@ from sessions.models import (
 )
 from teams.audit_chain.verify import verify_chain
 from teams.models import Membership, Role, Team, TeamExport, User
-from tests.factories import make_user
+from tests.factories import make_team, make_user
 from tests.opencode_web.transfer.archives import (
     Files,
     changed_team,
@@ -49,6 +52,7 @@ from tests.sessions.story import Story
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+_OUTPUTS = "outputs.tar.gz"
 SECRET = "sk-verysecretvalue1234567890"
 
 
@@ -161,6 +165,47 @@ def test_a_team_comes_back_on_another_server_as_it_was(
         call_command("team", "import", str(path), owner=new_owner.email)
 
 
+def test_large_outputs_open_where_the_new_server_keeps_them(
+    alice: User, team: Team, old: Project, tmp_path: Path, settings: Settings
+) -> None:
+    session = Session.objects.get(title="Parent")
+    folder = tmp_path / "data" / "tool-output"
+    elsewhere = make_project(make_team(alice, name="Other"), tmp_path / "elsewhere")
+    other = make_session(alice, elsewhere, title="Foreign")
+    for one in (session, other):
+        (folder / one.pk).mkdir(parents=True)
+        (folder / one.pk / "tool_1").write_text(f"whole of {one.title}")
+    story = Story(session, alice)
+    story.answer()
+    path = str(folder / session.pk / "tool_1")
+    part = story.done("bash", {"command": "make"}, f"All is in {path}.", outputPath=path)
+    archive = export(team, tmp_path / "acme.team")
+    assert other.title.encode() not in files_of(archive)[_OUTPUTS]
+    Session.objects.filter(project__team=team).update(state=State.IDLE)
+    run_erasure(request_team_erasure(None, team, confirm=team.slug).pk)
+    assert not Path(path).exists()
+
+    settings.DATA_DIR = tmp_path / "another"
+    import_team(archive, owner=alice, say=say)
+    state = Part.objects.get(pk=part).data["state"]
+    here = tmp_path / "another" / "tool-output" / session.pk / "tool_1"
+    assert state["metadata"]["outputPath"] == str(here)
+    assert state["output"] == f"All is in {here}."
+    assert here.read_text() == "whole of Parent"
+    assert rebuild_session(session.pk, write=False) == []
+
+
+def test_who_has_edited_what_was_said_is_known_on_the_other_server(
+    alice: User, bob: User, team: Team, old: Project, tmp_path: Path
+) -> None:
+    session = Session.objects.get(title="Parent")
+    session.writers.add(alice)
+    archive = export(team, tmp_path / "acme.team")
+    gone(team)
+    import_team(archive, owner=bob, say=say)
+    assert list(Session.objects.get(pk=session.pk).writers.all()) == [alice]
+
+
 def _is_open(row: dict[str, Any]) -> bool:
     """Whether it was unfinished, so that the import has ended it."""
     data = row.get("data") or {}
@@ -182,13 +227,13 @@ def changed_event(number: int, change: Callable[[Any], None]) -> Callable[[Files
     return change_files
 
 
-def with_tar(*infos: tarfile.TarInfo) -> Callable[[Files], None]:
+def with_tar(*infos: tarfile.TarInfo, name: str = "project-0.tar.gz") -> Callable[[Files], None]:
     def change_files(files: Files) -> None:
         raw = io.BytesIO()
         with tarfile.open(fileobj=raw, mode="w") as tar:
             for info in infos:
                 tar.addfile(info, io.BytesIO(b"x" * info.size))
-        files["project-0.tar.gz"] = raw.getvalue()
+        files[name] = raw.getvalue()
 
     return change_files
 
@@ -251,6 +296,9 @@ def test_a_hostile_archive_makes_nothing(
         "through a link": with_tar(entry("d", tarfile.SYMTYPE, "/tmp"), entry("d/out")),
         "sparse": with_tar(entry("a", tarfile.GNUTYPE_SPARSE)),
         "twice": with_tar(entry("a"), entry("a")),
+        "outputs of others": with_tar(entry(foreign.pk, tarfile.DIRTYPE), name=_OUTPUTS),
+        "outputs linked": with_tar(entry(lines[0]["session"], tarfile.SYMTYPE), name=_OUTPUTS),
+        "outputs from anywhere": changed_team(outputs="a"),
         "message of others": changed_event(message, names),
         "project of others": changed_event(0, project_of_others),
         "below others": changed_event(0, below_others),

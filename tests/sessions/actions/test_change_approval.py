@@ -44,6 +44,7 @@ from tests.sessions.held_changes import (
     at,
     budgets,
     of,
+    price_account,
     priced,
     set_own,
 )
@@ -116,6 +117,8 @@ def test_a_change_of_what_is_different_by_now_is_not_made(
         update_project_settings(at(alice, project), {"limits": {"session_cost": 3}})
     elif row.what == "limits.team":
         update_team_settings(of(alice, team), {"limits": {"session_cost": 3}})
+    elif row.what in {"prices.account", "account.delete"}:
+        price_account(alice, project, 0.5)
     elif row.what == "prices.project":
         update_project_settings(at(alice, project), priced(2, 20))
     elif row.what == "prices.team":

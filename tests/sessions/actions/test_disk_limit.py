@@ -6,13 +6,18 @@ from typing import Any
 import pytest
 
 from opencode_web.lib.errors import Conflict
+from opencode_web.lib.ids import new_id
 from sessions import tasks
 from sessions.actions.projects import create_empty_project
+from sessions.actions.sessions import delete_session
+from sessions.events.parts import FilePart
+from sessions.events.types import PartUpdated, SessionStatus
 from sessions.git.places import project_home
 from sessions.models import Project, Session
 from teams.access import access_team
 from teams.models import Team, User
-from tests.sessions.factories import make_project, prompt
+from tests.sessions.factories import make_project, make_session, prompt, session_access
+from tests.sessions.story import Story, write
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +52,16 @@ def test_a_team_above_its_disk_limit_adds_nothing_until_it_has_removed_some(
         (settings.DATA_DIR / kind / session.pk / "tool_1").unlink()
     tasks.sweep_files()
     assert (sizes["gone"], sizes["far"]) == (0, 5)
+    before = Project.objects.get(pk=project.pk).disk_bytes
+    attached = "data:text/plain;base64," + "eA==" * (MB // 8)
+    reader = make_session(alice, project)
+    place = {"messageID": Story(reader, alice).ask("Read this"), "sessionID": reader.pk}
+    part = FilePart(id=new_id("prt"), mime="text/plain", url=attached, **place)
+    write(reader, PartUpdated(part=part), SessionStatus(state="idle"))
+    tasks.sweep_files()
+    assert Project.objects.get(pk=project.pk).disk_bytes - before >= MB // 2
+    delete_session(session_access(alice, reader))
+    tasks.sweep_files()
 
     settings.DISK_PER_TEAM_MB = 4
     for attempt in (

@@ -9,14 +9,17 @@ from django.test import Client
 
 from opencode_web.lib.errors import Conflict
 from providers import actions
+from providers.kinds import ProviderKind
 from sessions.actions.change_approval import approve_request
 from sessions.actions.change_requests import reject_request, set_approvals
 from sessions.actions.settings import update_project_settings, update_team_settings
 from sessions.approvals.hold import NeedsApproval
-from sessions.models import ChangeKind, Project
+from sessions.models import ChangeKind, ChangeRequest, Project
 from teams.actions.budget_limits import put_limit
 from teams.models import Team, User
-from tests.providers.factories import make_openai
+from tests.providers.factories import make_openai, make_provider
+from tests.providers.views.test_model_page import facts, page_of
+from tests.providers.views.test_pages import url
 from tests.sessions.held_changes import HARD, Status, ask, at, of, priced
 from tests.sessions.views.test_approvals import read
 from tests.sessions.views.whole_settings import save_settings
@@ -153,3 +156,94 @@ def test_settings_pages_send_a_request_that_shows_the_prices(
     assert "<dt>openai/gpt-5 · Input price</dt> <dd>$1.25 → $0</dd>" in shown
     assert "openai/gpt-5 · Output price<" not in shown
     assert (Team.objects.get().config, Project.objects.get().config) == ({}, {})
+
+
+def test_pages_of_an_account_send_a_request_that_shows_the_prices(
+    client_for: ClientFor, held: Team, alice: User, adam: User
+) -> None:
+    row = make_openai(held)
+    asker, approver = client_for(adam), client_for(alice)
+    place = page_of("openai", "gpt-5")
+    assert "A second person must approve lower prices." in read(asker, place)
+    sent = asker.post(place, facts(asker, place, input_price="0"), follow=True)
+    assert sent.redirect_chain == [("/t/acme/settings/approvals", 302)]
+    shown = " ".join(sent.content.decode().split())
+    assert "Lower prices of models of OpenAI" in shown
+    assert "<dt>openai/gpt-5 · Input price</dt> <dd>$1.25 → $0</dd>" in shown
+    assert "Alice can decide." in shown
+    row.refresh_from_db()
+    assert row.picked == {}
+
+    change = ChangeRequest.objects.get()
+    approver.post(f"/t/acme/settings/approvals/{change.pk}", {"act": "approve"})
+    row.refresh_from_db()
+    override: Any = row.picked["gpt-5"]
+    assert override["cost"]["input"] == 0
+    # What costs more, or nothing else, needs nobody.
+    for changed in ({"input_price": "9"}, {"name": "Five"}, {"act": "off"}):
+        before = row.picked
+        sent = asker.post(place, facts(asker, place, **changed) | changed)
+        row.refresh_from_db()
+        if changed.get("act") == "off":
+            # With the model its price is forgotten, and would be the catalog's again.
+            assert (sent["Location"], row.picked) == ("/t/acme/settings/approvals", before)
+        else:
+            assert (sent["Location"], row.picked != before) == (place, True)
+
+
+def facts_of(price: int) -> dict[str, int]:
+    names = {"context": 9_000, "output": 1_000, "input_price": price, "output_price": price}
+    return {f"model-{name}": value for name, value in names.items()}
+
+
+@pytest.mark.parametrize(
+    ("page", "sent"),
+    [
+        ("model_add", {"model-id": "gpt-5", **facts_of(1)}),
+        ("models_pick", {"shown": ["gpt-5", "gpt-5-mini"], "model": ["gpt-5-mini"]}),
+        ("check", {"step": "pick", "model": ["gpt-5"], "input:gpt-5": "1", "output:gpt-5": "1"}),
+        ("provider_delete", {}),
+    ],
+)
+def test_no_other_page_of_an_account_lowers_a_price(
+    client_for: ClientFor, held: Team, adam: User, page: str, sent: Any
+) -> None:
+    row = make_openai(held)
+    raised = {"gpt-5": {"cost": {"input": 5, "output": 50}}, "gpt-5-mini": {}}
+    actions.pick_models(row, actor=adam, models=raised)
+    answer = client_for(adam).post(url(page, "openai"), sent)
+    assert (answer.status_code, answer["Location"]) == (302, "/t/acme/settings/approvals")
+    row.refresh_from_db()
+    assert row.picked == raised
+    assert ChangeRequest.objects.get().told["changes"][0]["after"] in {"1.0", "1.25"}
+
+
+def test_a_first_price_on_a_page_is_held_where_a_budget_needs_one(
+    client_for: ClientFor, held: Team, alice: User, adam: User
+) -> None:
+    row = make_provider(held)
+    actions.pick_models(row, actor=adam, models={"big": {}})
+    place = page_of("own", "big")
+    put_limit(of(alice, held), HARD, amount=Decimal(10))
+    asker = client_for(adam)
+    sent = asker.post(place, {"act": "facts", **facts_of(0)})
+    assert sent["Location"] == "/t/acme/settings/approvals"
+    row.refresh_from_db()
+    assert row.picked == {"big": {}}
+    change = ChangeRequest.objects.get()
+    assert reject_request(of(alice, held), change, note="No").status == Status.REJECTED
+    row.refresh_from_db()
+    assert row.picked == {"big": {}}
+
+
+def test_own_accounts_and_those_of_the_server_are_held_by_no_team(
+    client_for: ClientFor, held: Team, adam: User
+) -> None:
+    adam.is_superuser = True
+    adam.save()
+    for holder, address in ((adam, "/me/models"), (None, "/ops/models")):
+        kind, name = ProviderKind.OPENAI, "OpenAI"
+        actions.create_provider(holder, actor=adam, kind=kind, name=name, provider_id="openai")
+        place = f"{address}/p/openai/m/gpt-5"
+        client = client_for(adam)
+        assert client.post(place, facts(client, place, input_price="0"))["Location"] == place

@@ -27,6 +27,7 @@ def test_its_life(adam: User, project: Project, connect: Connect) -> None:
     assert answer["Cache-Control"] == "no-store"
     token = answer.json()
     secret = token.pop("secret")
+    assert token["madeBy"] == "adam@example.com"
     assert (
         admin.post(f"{path}/token", {"name": "CI", "days": 30}, JSON, headers=KEY).status_code
         == 409

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
+from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Forbidden, Invalid
@@ -71,6 +77,12 @@ def refused(user: User, session: Session) -> str:
         answer(user, session)
     assert pending(session)
     return str(caught.value)
+
+
+def prune_audit_log() -> None:
+    """As retention does, once everything in it is old enough."""
+    tomorrow = f"{timezone.now() + timedelta(days=1):%Y-%m-%d}"
+    call_command("audit", "prune", "--before", tomorrow, "--team", "acme", stdout=StringIO())
 
 
 def edit_what_was_said(bob: User, alice: User, session: Session) -> Session:
@@ -223,6 +235,24 @@ async def test_who_gives_the_agent_words_without_a_prompt_is_out_too(
     way: Callable[[User, User, Session], Session], alice: User, bob: User, session: Session
 ) -> None:
     told = await in_db(way, bob, alice, session)
+    await in_db(prune_audit_log)
+    found = await in_db(second_person, told, session.project.team)
+    assert bob.pk in found.prompted
+
+
+@pytest.mark.parametrize(
+    "way", [edit_what_was_said, edit_in_a_fork_and_fork_that, answer_a_question_before_a_fork]
+)
+async def test_what_the_audit_log_and_forks_tell_is_kept_by_the_migration(
+    way: Callable[[User, User, Session], Session], alice: User, bob: User, session: Session
+) -> None:
+    def migrate() -> None:
+        Session.writers.through.objects.all().delete()
+        import_module("sessions.migrations.0081_fill_session_writers").fill(apps, None)
+        prune_audit_log()
+
+    told = await in_db(way, bob, alice, session)
+    await in_db(migrate)
     found = await in_db(second_person, told, session.project.team)
     assert bob.pk in found.prompted
 
@@ -315,6 +345,7 @@ async def test_who_has_a_token_of_the_service_account_that_prompted_cannot_allow
         return row.user
 
     await begin(await in_db(service), session)
+    await in_db(prune_audit_log)
     assert "Bob can." in await in_db(refused, alice, session)
     await in_db(answer, bob, session)
 

@@ -89,7 +89,21 @@ def test_fr_01_a_list_stands_still_around_the_keyboards_focus(
     page.get_by_role("navigation", name="Sessions").get_by_label("Filter by title").focus()
     expect(asked).to_be_visible()
     new = new_session(client)
-    expect(page.locator(f"#row-{new}")).to_be_visible()
+    expect(page.locator(f"#card-{new}")).to_be_visible()
+
+
+def test_fr_01_a_pointer_that_was_left_on_a_list_does_not_hold_it(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = titled(client, "Answered by a key")
+    have_ask(client, session)
+    go(page, server, session)
+    row = page.locator(f"#row-{session}")
+    expect(page.get_by_role("group", name="Needs you").locator(row)).to_be_visible()
+    row.hover()
+    (asked,) = (one for one in client.get("/permission").json() if one["sessionID"] == session)
+    client.post(f"/permission/{asked['id']}/reply", json={"reply": "once"}).raise_for_status()
+    expect(page.get_by_role("group", name="Today").locator(row)).to_be_visible()
 
 
 def test_fr_01_a_list_does_not_wait_for_a_finger(

@@ -105,11 +105,7 @@ function take(item) {
     const value = `${kind}:${choice}`;
     if (!selectOf("also").querySelector(`[value="${CSS.escape(value)}"]`)) selectOf("also").add(new Option(label, value));
     tellAlso(value, true);
-    // A click outside of it has closed the menu by then.
-    const menu = selectOf("also").closest("details");
-    dialog.addEventListener("close", () => { menu.open = true; menu.firstElementChild.focus(); }, { once: true });
-    dialog.close();
-    return;
+    return dialog.close();
   }
   if (![...select.options].some((option) => option.value === choice)) {
     const option = new Option(label, choice);

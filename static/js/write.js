@@ -38,6 +38,17 @@ export async function enter({ target, ctrlKey, metaKey }) {
   form().requestSubmit(queue || form().querySelector('[name="delivery"][value="steer"]'));
 }
 
+// The list of commands, without a key for it.
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-slash]")) return;
+  event.preventDefault();
+  const field = prompt();
+  field.value = field.value.replace(/^\/?/, "/");
+  field.focus();
+  field.setSelectionRange(1, 1);
+  htmx.trigger(field, "input");
+});
+
 let delivery = "";
 let sent = prompt()?.value ?? "";
 document.addEventListener("submit", ({ target, submitter }) => {

@@ -65,7 +65,7 @@ def test_fr_01_sessions_are_pinned_renamed_archived_and_deleted_from_the_list(
     go(page, server)
     place = page.get_by_label("Where the agent works")
     expect(place).to_be_hidden()
-    page.get_by_title("More options").click()
+    page.get_by_text("Options", exact=True).click()
     expect(place).to_be_visible()
     page.locator(f"#card-{one} [data-row-menu]").click()
     sheet = page.get_by_role("dialog")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ _TAGS = {
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 _ATTRIBUTES = {
-    "a": {"href", "title", "target"},
+    "a": {"href", "title", "target", "data-panel-tab"},
     "code": {"data-language"},
     "ol": {"start"},
     "pre": {"tabindex"},
@@ -113,11 +113,13 @@ def _anchor(title: str, taken: set[str]) -> str:
     return anchor
 
 
-def render_markdown(text: str) -> SafeString:
-    """Returns: sanitised HTML of block elements."""
+def render_markdown(text: str, files: Mapping[str, str] | None = None) -> SafeString:
+    """`files`: pages of files by their names, to which the text then links. Returns: sanitised HTML
+    of block elements."""
     if len(text) > MAX_CHARS:
         return format_html('<pre tabindex="0">{}</pre>', text)
-    return _sanitise(_parser().render(text), _TAGS, _ATTRIBUTES)
+    parser = _parser()
+    return _sanitise(parser.render(text, {"files": files or {}}), _TAGS, _ATTRIBUTES)
 
 
 def closed_chars(text: str) -> int:

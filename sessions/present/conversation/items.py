@@ -117,6 +117,8 @@ class RenderContext:
     caller: str = ""
     # From the ids of a provider and a model.
     model_name: Callable[[str, str], str] = lambda _provider, model: model
+    # The pages of the files that texts may name, by these names.
+    files: Mapping[str, str] = field(default_factory=dict)
     # Whether models were used whose price nobody knows: nothing then need not mean free.
     is_partly_unpriced: bool = False
 
@@ -229,9 +231,10 @@ def build_text(part: StoredText | StoredReasoning, context: RenderContext) -> Te
         text, closed = known
     else:
         closed = closed_chars(text) if streaming else len(text)
+    files = context.files if part["type"] == "text" and not streaming else {}
     return TextView(
         id=part_id,
-        html=render_markdown(text[:closed]) if closed else SafeString(""),
+        html=render_markdown(text[:closed], files) if closed else SafeString(""),
         tail=text[closed:],
         length=len(text),
         closed=closed,

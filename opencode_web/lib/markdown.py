@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,13 +113,14 @@ def _anchor(title: str, taken: set[str]) -> str:
     return anchor
 
 
-def render_markdown(text: str, files: Mapping[str, str] | None = None) -> SafeString:
-    """`files`: pages of files by their names, to which the text then links. Returns: sanitised HTML
-    of block elements."""
+def render_markdown(text: str, page_of: Callable[[str], str] | None = None) -> SafeString:
+    """`page_of`: what a word leads to that may be the name of a file; empty for any other one.
+
+    Returns: sanitised HTML of block elements.
+    """
     if len(text) > MAX_CHARS:
         return format_html('<pre tabindex="0">{}</pre>', text)
-    parser = _parser()
-    return _sanitise(parser.render(text, {"files": files or {}}), _TAGS, _ATTRIBUTES)
+    return _sanitise(_parser().render(text, {"page_of": page_of}), _TAGS, _ATTRIBUTES)
 
 
 def closed_chars(text: str) -> int:

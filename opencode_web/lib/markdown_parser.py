@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -41,9 +41,9 @@ def _demote_headings(state: StateCore) -> None:
 
 
 def _link_files(state: StateCore) -> None:
-    """Link the names of files that `env` has the pages of, as words and as code."""
-    files = state.env.get("files")
-    if not files:
+    """Link the words and code that are names of files, as `page_of` in `env` says."""
+    page_of = state.env.get("page_of")
+    if page_of is None:
         return
     for token in state.tokens:
         is_linked = False
@@ -53,10 +53,10 @@ def _link_files(state: StateCore) -> None:
             if is_linked or child.type not in ("text", "code_inline"):
                 made.append(child)
             elif child.type == "text":
-                made += _words(child.content, files)
+                made += _words(child.content, page_of)
             else:
                 name, _, line = child.content.partition(":")
-                made += _linked(child, files.get(name), line)
+                made += _linked(child, page_of(name), line)
         token.children = made or token.children
 
 
@@ -64,17 +64,17 @@ def _link_files(state: StateCore) -> None:
 _BETWEEN = re.compile(r"([^\w@+./-]+)")
 
 
-def _words(text: str, files: Mapping[str, str]) -> list[Token]:
+def _words(text: str, page_of: Callable[[str], str]) -> list[Token]:
     made: list[Token] = []
     plain = ""
     pieces = _BETWEEN.split(text)
     for index, piece in enumerate(pieces):
-        name = piece if piece in files else piece.rstrip(".")
-        if name not in files:
+        name = piece.rstrip(".")
+        if not (url := page_of(name)):
             plain += piece
             continue
         line = pieces[index + 2] if pieces[index + 1 : index + 2] == [":"] else ""
-        made += [_text(plain), *_linked(_text(name), files[name], line)]
+        made += [_text(plain), *_linked(_text(name), url, line)]
         plain = piece[len(name) :]
     return [*made, _text(plain)]
 
@@ -83,8 +83,8 @@ def _text(content: str) -> Token:
     return Token("text", "", 0, content=content)
 
 
-def _linked(token: Token, url: str | None, line: str) -> list[Token]:
-    if url is None:
+def _linked(token: Token, url: str, line: str) -> list[Token]:
+    if not url:
         return [token]
     href = f"{url}#L{line}" if line.isascii() and line.isdigit() else url
     start = Token("link_open", "a", 1, attrs={"href": href, "data-panel-tab": "files"})

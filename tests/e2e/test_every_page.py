@@ -55,6 +55,7 @@ _CONNECT = (
 )
 STOPS = [
     Stop("home", _T),
+    Stop("home-options", _T, _open(".start-options > summary", "#place")),
     Stop("home-waiting", _T, _open(".waiting-summary", ".waiting-card .permission")),
     Stop("board", _T + "board"),
     Stop("inbox", _T + "inbox"),

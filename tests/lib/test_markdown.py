@@ -129,7 +129,7 @@ def test_the_names_of_known_files_lead_to_their_pages_and_nothing_else_does() ->
     html = render_markdown(
         "See src/my_till.py. **my_till.py** my_till.py:7 `my_till.py:12` other.py my_till.pyx "
         "`rm my_till.py` [my_till.py](https://example.org/)\n\n    my_till.py\n",
-        files,
+        lambda name: files.get(name, ""),
     )
     link = '<a href="/s?file=src{}" data-panel-tab="files" rel="noopener nofollow">{}</a>'
     assert html == (

@@ -1,8 +1,7 @@
-"""The files that a text of a turn may name: those that the turn has read or changed. Pure."""
+"""The files that a text of a turn may name: those that calls before it have read or changed."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
@@ -14,22 +13,28 @@ from sessions.present.place import Place
 _TOOLS = frozenset({"read", "edit", "multiedit", "write", "patch", "apply_patch"})
 
 
-def named_files(parts: Iterable[Part], diffs: Iterable[JsonObject], place: Place) -> dict[str, str]:
-    """`diffs`: what the turn has changed. Returns: the page of each file by every name that texts
-    have for it, which are its path, the whole path and, unless two share it, its last part."""
-    changed = {text_of(one, "file"): text_of(one, "status") != "deleted" for one in diffs}
-    called = {place.short(path): True for part in parts for path in _paths_of(part.data)}
-    paths = [path for path, is_there in (called | changed).items() if is_there and _is_within(path)]
-    last = Counter(PurePosixPath(path).name for path in paths)
-    found = dict[str, str]()
-    for path in paths:
-        if not (url := place.file_url(path)):
-            continue
-        name = PurePosixPath(path).name
-        found |= {path: url, f"{place.worktree}/{path}": url}
-        if last[name] == 1 and "." in name:
-            found.setdefault(name, url)
-    return found
+class NamedFiles:
+    """Grows along a turn: what comes later changes nothing in texts that have been shown."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        # Paths by each name that texts have for them; empty for one that two files share.
+        self._paths: dict[str, str] = {}
+
+    def add(self, parts: Iterable[Part]) -> None:
+        for path in (path for part in parts for path in _paths_of(part.data)):
+            short = self._place.short(path)
+            if not short or short.startswith("/") or ".." in short.split("/"):
+                continue
+            self._paths |= {short: short, f"{self._place.worktree}/{short}": short}
+            name = PurePosixPath(short).name
+            if "." in name and self._paths.setdefault(name, short) not in (short, name):
+                self._paths[name] = ""
+
+    def page_of(self, name: str) -> str:
+        """Returns: the page of a file; empty for any other word, and where files have no pages."""
+        path = self._paths.get(name)
+        return self._place.file_url(path) if path else ""
 
 
 def _paths_of(part: JsonObject) -> list[str]:
@@ -37,12 +42,6 @@ def _paths_of(part: JsonObject) -> list[str]:
     if part.get("tool") not in _TOOLS or state.get("status") != "completed":
         return []
     given = object_of(state, "input")
-    is_folder = text_of(object_of(object_of(state, "metadata"), "display"), "type") == "directory"
-    return [
-        *([] if is_folder else [text_of(given, "filePath")]),
-        *names_in(text_of(given, "patchText")),
-    ]
-
-
-def _is_within(path: str) -> bool:
-    return bool(path) and not path.startswith("/") and ".." not in path.split("/")
+    if text_of(object_of(object_of(state, "metadata"), "display"), "type") == "directory":
+        return []
+    return [text_of(given, "filePath"), *names_in(text_of(given, "patchText"))]

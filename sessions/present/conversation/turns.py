@@ -22,7 +22,6 @@ from sessions.models import Message, Part
 from sessions.present.changes.file_diff import file_id
 from sessions.present.conversation.decisions import Decisions, waited_s
 from sessions.present.conversation.items import Item, RenderContext, build_items, prompt_notes
-from sessions.present.conversation.named_files import named_files
 from sessions.present.data import moment_of
 from sessions.present.place import Place
 
@@ -152,9 +151,7 @@ def build_turn(rows: TurnRows, context: RenderContext, *, running: bool) -> Turn
     files = [_attachment(part, context) for part in rows.prompt_parts if part.type == "file"]
     info: StoredPrompt | None = prompt.data if prompt else None
     author = prompt.author.display_name if prompt and prompt.author else ""
-    answered = (part for _, parts in rows.answers for part in parts)
-    named = named_files(answered, diffs_of(info or {}), context.place)
-    context = replace(context, decisions=rows.decisions, author=author, files=named)
+    context = replace(context, decisions=rows.decisions, author=author)
     return Turn(
         id=rows.id,
         seq=prompt.seq if prompt else 0,

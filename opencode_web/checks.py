@@ -1,4 +1,7 @@
-"""System checks for settings that are unsafe or cannot work. Errors stop every process."""
+"""System checks for settings that are unsafe or cannot work. Errors stop every process.
+
+What a server that runs can tell is in the language of its reader: operators find it under Health.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, register, run_checks
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.outbound_policy import places_of_settings
 from opencode_web.preflight import RESTORING
@@ -129,9 +133,11 @@ def _check_public_url() -> list[CheckMessage]:
         return []
     return [
         checks.Warning(
-            "PUBLIC_URL is plain http, so cookies and tokens travel unencrypted.",
-            hint="Put a TLS proxy in front, set PUBLIC_URL to its https address and "
-            "BEHIND_TLS_PROXY=1.",
+            _("PUBLIC_URL is plain http, so cookies and tokens travel unencrypted."),
+            hint=_(
+                "Put a TLS proxy in front, set PUBLIC_URL to its https address and "
+                "BEHIND_TLS_PROXY=1."
+            ),
             id="opencode_web.W004",
         )
     ]
@@ -195,12 +201,12 @@ def _check_worktrees() -> list[CheckMessage]:
     expected = next(path for path in (root, *root.parents) if path.exists()) if inside else root
     if expected.is_dir() and os.access(expected, os.W_OK | os.X_OK):
         return []
-    what = "data folder" if inside else "folder of the projects"
     variable = "OPENCODE_WEB_DATA" if inside else "OPENCODE_WEB_WORKTREES"
+    hint = _("Set {variable} to a folder that this user can write to.")
     return [
         Error(
-            f"The {what} {expected} cannot be used.",
-            hint=f"Set {variable} to a folder that this user can write to.",
+            _("The folder {path} cannot be used.").format(path=expected),
+            hint=hint.format(variable=variable),
             id="opencode_web.E006",
         )
     ]
@@ -224,9 +230,11 @@ def _check_sandbox() -> list[CheckMessage]:
         return []
     return [
         checks.Warning(
-            "UNSAFE_SANDBOX is on: where bubblewrap does not work, commands of agents run with "
-            "all rights of this server.",
-            hint="Unset it, unless this machine is a throw-away container of one person.",
+            _(
+                "UNSAFE_SANDBOX is on: where bubblewrap does not work, commands of agents run with "
+                "all rights of this server."
+            ),
+            hint=_("Unset it, unless this machine is a throw-away container of one person."),
             id="opencode_web.W008",
         )
     ]
@@ -280,9 +288,11 @@ def _check_preview_host() -> list[CheckMessage]:
         return []
     return [
         checks.Warning(
-            f"PREVIEW_HOST is below the same domain as {visited}, so a previewed app can set "
-            "cookies for this server.",
-            hint="Use a domain of its own for previews, such as preview.example.net.",
+            _(
+                "PREVIEW_HOST is below the same domain as {host}, so a previewed app can set "
+                "cookies for this server."
+            ).format(host=visited),
+            hint=_("Use a domain of its own for previews, such as preview.example.net."),
             id="opencode_web.W016",
         )
     ]
@@ -303,10 +313,12 @@ def _check_team_creation() -> list[CheckMessage]:
 def _check_private_addresses() -> list[CheckMessage]:
     messages: list[CheckMessage] = [
         checks.Warning(
-            f"{name} is set, but no longer has any effect.",
-            hint="Private addresses are closed unless they are listed: unset it, and name the "
-            "hosts that are needed in ALLOWED_PRIVATE_ADDRESSES, such as localhost:11434, or "
-            "under Operations, Private addresses.",
+            _("{name} is set, but no longer has any effect.").format(name=name),
+            hint=_(
+                "Private addresses are closed unless they are listed: unset it, and name the "
+                "hosts that are needed in ALLOWED_PRIVATE_ADDRESSES, such as localhost:11434, or "
+                "under Operations, Private addresses."
+            ),
             id="opencode_web.W012",
         )
         for name in settings.REMOVED_SETTINGS
@@ -337,8 +349,8 @@ def _check_config_env() -> list[CheckMessage]:
     ]
     messages += [
         checks.Warning(
-            f"CONFIG_ENV lists {name}, which is not set.",
-            hint="Set it for every process of this installation, or remove it.",
+            _("CONFIG_ENV lists {name}, which is not set.").format(name=name),
+            hint=_("Set it for every process of this installation, or remove it."),
             id="opencode_web.W014",
         )
         for name, value in settings.CONFIG_VALUES.items()

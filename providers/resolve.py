@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -230,6 +232,7 @@ def _variant(model: Model, ref: ModelRef) -> JsonObject:
     if not ref.variant:
         return {}
     if ref.variant not in model.variants:
-        known = ", ".join(model.variants) or "none"
-        raise Invalid(f"{ref} has no variant {ref.variant!r}. It has: {known}.")
+        known = ", ".join(model.variants) or _("none")
+        said = _("{model} has no variant {variant!r}. It has: {names}.")
+        raise Invalid(said.format(model=ref, variant=ref.variant, names=known))
     return model.variants[ref.variant]

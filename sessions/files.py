@@ -60,7 +60,8 @@ def resolve_file_part(part: FilePart, session: Session) -> list[AnyPart]:
         url = urlsplit(part.url)
         path = unquote(url.path)
         if path != session.worktree and not path.startswith(f"{session.worktree}/"):
-            raise Invalid(f"Not in the folder of this session: {path}")
+            said = _("Not in the folder of this session: {path}")
+            raise Invalid(said.format(path=path))
         given: JsonObject = {"filePath": path, **_lines(url.query)}
         return [_note(part, pointer(given), {READ: given}), part]
     raw = decode_data_url(part.url)

@@ -26,7 +26,7 @@ _TAGS = {
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 _ATTRIBUTES = {
-    "a": {"href", "title", "target"},
+    "a": {"href", "title", "target", "data-panel-tab"},
     "code": {"data-language"},
     "ol": {"start"},
     "pre": {"tabindex"},
@@ -113,11 +113,14 @@ def _anchor(title: str, taken: set[str]) -> str:
     return anchor
 
 
-def render_markdown(text: str) -> SafeString:
-    """Returns: sanitised HTML of block elements."""
+def render_markdown(text: str, page_of: Callable[[str], str] | None = None) -> SafeString:
+    """`page_of`: what a word leads to that may be the name of a file; empty for any other one.
+
+    Returns: sanitised HTML of block elements.
+    """
     if len(text) > MAX_CHARS:
         return format_html('<pre tabindex="0">{}</pre>', text)
-    return _sanitise(_parser().render(text), _TAGS, _ATTRIBUTES)
+    return _sanitise(_parser().render(text, {"page_of": page_of}), _TAGS, _ATTRIBUTES)
 
 
 def closed_chars(text: str) -> int:

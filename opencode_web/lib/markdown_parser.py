@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -21,6 +22,7 @@ def parser(*, is_page: bool) -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     if not is_page:
         made.core.ruler.push("demote_headings", _demote_headings)
+        made.core.ruler.push("link_files", _link_files)
     made.add_render_rule("fence", _render_code)
     made.add_render_rule("code_block", _render_code)
     made.add_render_rule("image", _render_image)
@@ -36,6 +38,58 @@ def _demote_headings(state: StateCore) -> None:
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+
+
+def _link_files(state: StateCore) -> None:
+    """Link the words and code that are names of files, as `page_of` in `env` says."""
+    page_of = state.env.get("page_of")
+    if page_of is None:
+        return
+    for token in state.tokens:
+        is_linked = False
+        made: list[Token] = []
+        for child in token.children or ():
+            is_linked = child.type == "link_open" or (is_linked and child.type != "link_close")
+            if is_linked or child.type not in ("text", "code_inline"):
+                made.append(child)
+            elif child.type == "text":
+                made += _words(child.content, page_of)
+            else:
+                name, _, line = child.content.partition(":")
+                made += _linked(child, page_of(name), line)
+        token.children = made or token.children
+
+
+# What no name of a file has in it, as far as texts are concerned.
+_BETWEEN = re.compile(r"([^\w@+./-]+)")
+
+
+def _words(text: str, page_of: Callable[[str], str]) -> list[Token]:
+    made: list[Token] = []
+    plain = ""
+    pieces = _BETWEEN.split(text)
+    for index, piece in enumerate(pieces):
+        name = piece.rstrip(".")
+        if not (url := page_of(name)):
+            plain += piece
+            continue
+        line = pieces[index + 2] if pieces[index + 1 : index + 2] == [":"] else ""
+        made += [_text(plain), *_linked(_text(name), url, line)]
+        plain = piece[len(name) :]
+    return [*made, _text(plain)]
+
+
+def _text(content: str) -> Token:
+    return Token("text", "", 0, content=content)
+
+
+def _linked(token: Token, url: str, line: str) -> list[Token]:
+    if not url:
+        return [token]
+    href = f"{url}#L{line}" if line.isascii() and line.isdigit() else url
+    start = Token("link_open", "a", 1, attrs={"href": href, "data-panel-tab": "files"})
+    start.meta["stays"] = True
+    return [start, token, Token("link_close", "a", -1)]
 
 
 def _render_code(

@@ -120,7 +120,7 @@ def admit_visit(label: str, cookie: str) -> Visit:
         raise Unauthorized("This sign-in has ended.")
     access = access_terminal(principal, row.terminal_id, need=Role.MEMBER, own=True)
     if access.terminal.status == Terminal.Status.EXITED:
-        raise Conflict("The terminal has ended.")
+        raise Conflict(_("The terminal has ended."))
     now = timezone.now()
     if now - row.used_at > _NOTED:
         Preview.objects.filter(pk=label).update(used_at=now)

@@ -172,13 +172,13 @@ def _earlier(session: Session, event: InputAdmitted) -> SessionInput | None:
     row = find_input(event.info.id)
     if row is None:
         if _MESSAGE.all(event.info.id) or is_any_taken(part.id for part in event.parts):
-            raise Conflict("This message ID or part ID is already in use.")
+            raise Conflict(_("This message ID or part ID is already in use."))
         return None
     # Not with the row: somebody may have edited it since.
     first = Event.objects.get(session_id=row.session_id, seq=row.admitted_seq)
     fresh = event.model_dump(mode="json", exclude_none=True)
     if row.session_id != session.pk or _content(first.data) != _content(fresh):
-        raise Conflict("This message ID was already used with different content.")
+        raise Conflict(_("This message ID was already used with different content."))
     return row
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import AppError, Conflict, Forbidden, NotFound
 from opencode_web.lib.ids import new_id
@@ -58,7 +59,7 @@ def run_now(access: ProjectAccess, row: Schedule, *, ip: str | None = None) -> S
         raise NotFound("Schedule", row.pk)
     row = locked
     if _goes_on(row):
-        raise Conflict("The previous run is still in progress.")
+        raise Conflict(_("The previous run is still in progress."))
     run = _begin(row, timezone.now(), by=access.principal.user)
     record(
         AuditAction.SCHEDULE_RUN,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -15,7 +16,7 @@ from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
 from sessions.skills import project_skills, session_skills
 from sessions.views.requests import project_of, rail_filter, session_of
-from teams.http import TeamRequest, show, team_view
+from teams.http import TeamRequest, team_view
 
 _SOURCES = {"command": "", "skill": "Skill", "mcp": "MCP"}
 
@@ -50,11 +51,11 @@ def settle_command(request: HttpRequest, project: Project, session: Session | No
 @require_GET
 @team_view()
 def commands(request: TeamRequest, project: str) -> HttpResponse:
-    """What can be typed as `/name`, as a page and for the list beside the message field."""
+    """What can be typed as `/name`, in a project or in one of its sessions."""
     row = project_of(request, project).project
     shown = request.GET.get("session")
     found = commands_of(row, session_of(request, shown).session if shown else None)
-    context: dict[str, object] = {
+    context = {
         "commands": [
             {
                 "name": command.name,
@@ -66,11 +67,10 @@ def commands(request: TeamRequest, project: str) -> HttpResponse:
             for command in found.values()
         ],
         "project": row,
-    }
-    if not request.htmx:
-        context["rail"] = load_rail(request.access, rail_filter(request))
-        context["crumbs"] = [
+        "rail": load_rail(request.access, rail_filter(request)),
+        "crumbs": [
             {"label": row.name, "url": project_url(row)},
             {"label": _("Commands"), "url": ""},
-        ]
-    return show(request, "sessions/commands.html", "sessions/_commands.html", context)
+        ],
+    }
+    return render(request, "sessions/commands.html", context)

@@ -1,5 +1,5 @@
 // Files of a message: chosen, pasted or dropped. They lie in the form's own field until it is sent.
-import { place as goOn } from "./idle.js";
+import { form, place as goOn } from "./idle.js";
 import { make } from "./make.js";
 import { announce } from "./notify.js";
 import { upload } from "./upload.js";
@@ -106,7 +106,7 @@ function say(place, text) {
 const tell = (faults) => say("fault", faults.join(" "));
 
 function note() {
-  const option = document.querySelector("[data-composer] select[name=model]")?.selectedOptions[0];
+  const option = form().elements.model?.selectedOptions[0];
   const reads = option?.dataset.reads?.split(" ");
   const unread = new Set(reads ? held.map((file) => kinds.get(file)).filter((kind) => kind && !reads.includes(kind)) : []);
   const values = { model: option?.label };
@@ -149,7 +149,7 @@ export function attach(files) {
 
 function showZone(on) {
   clearTimeout(over);
-  document.querySelector("[data-composer]").toggleAttribute("data-drop", on);
+  form().toggleAttribute("data-drop", on);
   if (on) over = setTimeout(() => showZone(false), DROP_MS);
 }
 

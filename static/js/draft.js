@@ -1,12 +1,11 @@
 // Drafts are kept: at once in this browser, every two seconds on the server, for the person's other
 // devices. The newer one counts, by the server's clock.
+import { form, prompt } from "./idle.js";
 import { headers } from "./taste.js";
 
 const SAVE_MS = 2000;
 // Browsers send at most 64 kB from a page that is left; a character may take nine bytes.
 const KEEPALIVE_CHARS = 7000;
-const form = () => document.querySelector("[data-composer]");
-const prompt = () => document.querySelector("[data-prompt]");
 const key = () => `draft:${form().dataset.draft}`;
 const ahead = Number(form().dataset.now) - performance.timeOrigin;
 let timer = null;

@@ -1,5 +1,5 @@
 // Keys that were meant for the message field of a page before it was there.
-import { place } from "./idle.js";
+import { place, prompt } from "./idle.js";
 
 /** Keep what is typed until the next page. `events`: what `hear` has caught so far. */
 export function listen(events = [], hear) {
@@ -23,7 +23,7 @@ export function listen(events = [], hear) {
 
 /** Put them into the field, before what came since. Without any it has the focus. */
 export function hand() {
-  const field = document.querySelector("[data-prompt]");
+  const field = prompt();
   const { value, defaultValue } = field;
   const early = sessionStorage.early ?? "";
   delete sessionStorage.early;
@@ -31,6 +31,6 @@ export function hand() {
   if (!early) return card ? card.focus() : place();
   field.value = defaultValue + early + value.replace(defaultValue, "");
   field.focus();
-  field.setSelectionRange(field.value.length, field.value.length);
+  field.selectionStart = field.value.length;
   htmx.trigger(field, "input");
 }

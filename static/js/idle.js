@@ -1,6 +1,7 @@
 // The message field while it was focused by the page and not used since.
 let isPlaced = false;
-const prompt = () => document.querySelector("[data-prompt]");
+export const form = () => document.querySelector("[data-composer]");
+export const prompt = () => document.querySelector("[data-prompt]");
 
 /** Focus the field, unless a screen keyboard would come up. Gives whether it has it. */
 export function place() {

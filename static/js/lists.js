@@ -1,6 +1,10 @@
 // The lists of sessions. A row changes in place at once; one that belongs elsewhere has its lists read
 // again, but not while somebody is about to choose from them: nobody clicks a moving row.
 const WAIT_MS = 400;
+// After so long a pointer lies where it was left.
+const REST_MS = 5000;
+let usedAt = Date.now();
+for (const type of ["pointermove", "keydown"]) document.addEventListener(type, () => (usedAt = Date.now()));
 // Without a pointer, what was touched last seems to be under one.
 const pointer = matchMedia("(hover: hover)");
 // What stands below a list moves with it.
@@ -12,7 +16,8 @@ let timer = null;
 
 function isHeld(list) {
   const column = list.closest("[data-rail], main");
-  return !document.hidden && column && ((pointer.matches && column.querySelector(AIMED)) || column.querySelector(CHOSEN));
+  if (document.hidden || !column || Date.now() - usedAt > REST_MS) return false;
+  return (pointer.matches && column.querySelector(AIMED)) || column.querySelector(CHOSEN);
 }
 
 const fetchList = (target, more) => htmx.ajax("GET", target.dataset.refresh, { target, swap: "outerMorph", ...more });

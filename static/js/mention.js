@@ -1,6 +1,7 @@
 // Suggestions: `@` names a file, folder, agent or past session, a first `/` a command.
 // The field keeps the focus; the arrow keys go through the list.
 import { fetchFragment } from "./fragment.js";
+import { prompt } from "./idle.js";
 import { toast } from "./toast.js";
 import { living, perform } from "./perform.js";
 
@@ -8,9 +9,7 @@ const WAIT_MS = 120;
 let timer = null;
 let asked = 0;
 
-// What is inserted, done or opened.
 const TAKEN = "[data-insert], [data-act], [data-url]";
-const prompt = () => document.querySelector("[data-prompt]");
 const list = () => document.querySelector("#mentions[data-mentions]");
 const options = () => [...(list()?.querySelectorAll(TAKEN) ?? [])];
 const chosen = () => list()?.querySelector('[aria-selected="true"]');

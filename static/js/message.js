@@ -1,9 +1,9 @@
 // Words that come into the message from elsewhere on the page.
-import { place } from "./idle.js";
+import { place, prompt } from "./idle.js";
 
 /** Write text into the message at the cursor, as a word of its own. */
 export function writeAtCursor(text) {
-  const field = document.querySelector("[data-prompt]");
+  const field = prompt();
   const before = field.value.slice(0, field.selectionStart);
   field.setRangeText(`${/(^|\s)$/.test(before) ? "" : " "}${text}`, field.selectionStart, field.selectionEnd, "end");
   htmx.trigger(field, "input");

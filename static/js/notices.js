@@ -35,11 +35,7 @@ export function hide(name) {
 document.addEventListener("click", ({ target }) => {
   if (!target.closest("[data-reload]")) return;
   // Who reads what is past opens the page where it was.
-  const log = document.querySelector("[data-log]");
-  const edge = log?.getBoundingClientRect().top ?? 0;
-  const isPast = log && log.scrollHeight - log.scrollTop - log.clientHeight > log.clientHeight;
-  const turn = isPast && [...log.querySelectorAll("[data-turn]")].find((one) => one.getBoundingClientRect().bottom > edge);
-  const link = turn && turn.querySelector(".prompt-head a");
+  const link = document.getElementById(history.state?.rows?.turn)?.querySelector(".prompt-head a");
   if (link && link.href !== location.href) return location.assign(link.href);
   location.reload();
 });

@@ -1,5 +1,6 @@
 // The palette: search and commands over any page. The field keeps the focus; keys go through its options.
 import { fetchFragment } from "./fragment.js";
+import { make } from "./make.js";
 import { living, perform } from "./perform.js";
 import { load } from "./view.js";
 import { _ } from "./words.js";
@@ -43,7 +44,7 @@ function address(more = {}) {
 function wait(on) {
   clearTimeout(slow);
   place.ariaBusy = on || null;
-  if (on && !options().length) place.replaceChildren(Object.assign(document.createElement("p"), { className: "meta palette-none", textContent: _("Searching…") }));
+  if (on && !options().length) place.replaceChildren(make("p", { className: "meta palette-none" }, _("Searching…")));
 }
 
 async function ask() {

@@ -15,7 +15,7 @@ const isRtl = document.documentElement.dir === "rtl";
 const viewOf = (name) => workspace.querySelector(`[data-panel-view="${name}"]`);
 
 /** Whether the panel shows: one that was left open comes back only where it covers nothing. */
-export function isOpen() {
+function isOpen() {
   const { panel } = workspace.dataset;
   return panel === "open" || (panel === "kept" && !overlay.matches);
 }

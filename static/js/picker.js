@@ -1,13 +1,12 @@
 // The lists of models, agents and amounts of thinking: over the page, gone through by the keys.
 // What is chosen stands in a select of the form, which is all there is without scripts.
-import { place as goOn } from "./idle.js";
+import { form, place as goOn } from "./idle.js";
 import { save } from "./taste.js";
 import { load } from "./view.js";
 
 const dialog = document.querySelector("[data-picker]");
 const list = dialog.querySelector("[data-picker-list]");
 const filter = dialog.querySelector("[data-picker-filter]");
-const form = () => document.querySelector("[data-composer]");
 const selectOf = (kind) => form().elements.namedItem(kind);
 function of() {
   const { session } = document.querySelector("main").dataset;
@@ -106,11 +105,7 @@ function take(item) {
     const value = `${kind}:${choice}`;
     if (!selectOf("also").querySelector(`[value="${CSS.escape(value)}"]`)) selectOf("also").add(new Option(label, value));
     tellAlso(value, true);
-    // A click outside of it has closed the menu by then.
-    const menu = selectOf("also").closest("details");
-    dialog.addEventListener("close", () => { menu.open = true; menu.firstElementChild.focus(); }, { once: true });
-    dialog.close();
-    return;
+    return dialog.close();
   }
   if (![...select.options].some((option) => option.value === choice)) {
     const option = new Option(label, choice);

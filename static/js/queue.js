@@ -36,3 +36,6 @@ document.addEventListener("dragend", () => {
   row = null;
   mark();
 });
+
+// Who edits a message mostly adds to it.
+document.addEventListener("focusin", ({ target }) => target.matches("textarea[autofocus]") && (target.selectionStart = target.value.length));

@@ -23,7 +23,7 @@ function showPrompt() {
   const turn = current();
   const prompt = turn?.querySelector(".prompt");
   const isOut = prompt && prompt.getBoundingClientRect().bottom < top() + 8 && turn.getBoundingClientRect().bottom > top() + EDGE_PX;
-  if (head.hidden === isOut) head.hidden = !isOut;
+  if (head.hidden === Boolean(isOut)) head.hidden = !isOut;
   if (!isOut || read === turn) return;
   read = turn;
   const [author, text] = ["author", "text"].map((name) => prompt.querySelector(`.prompt-${name}`).textContent.trim());

@@ -11,7 +11,7 @@ export function recall(field, step) {
   place += step;
   field.value = texts[place] ?? "";
   htmx.trigger(field, "input");
-  field.setSelectionRange(field.value.length, field.value.length);
+  field.selectionStart = field.value.length;
 }
 
 document.addEventListener("keydown", (event) => {

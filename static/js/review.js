@@ -143,20 +143,24 @@ function stepHunk(step) {
 }
 
 function focusRow(row, block = "nearest") {
-  row.tabIndex = -1;
+  row.setAttribute("tabindex", row.tabIndex);
   if (block) row.scrollIntoView({ block });
   row.focus({ preventScroll: true });
 }
 
+// Arrows stop at these.
+const STOPS = "[data-line], [data-file-fold] > summary";
+
 view.addEventListener("keydown", (event) => {
   const row = event.target;
   const step = { ArrowDown: 1, ArrowUp: -1, Enter: 0 }[event.key];
-  if (!row.matches("[data-line]") || step === undefined) return;
+  if (step === undefined || !row.matches(step ? STOPS : "[data-line]")) return;
   event.preventDefault();
   if (!step) return mayComment() && comment();
-  const rows = linesOf(row);
-  const next = rows[rows.indexOf(row) + step];
-  if (!next) return;
+  const stops = [...view.querySelectorAll(STOPS)].filter((one) => one.checkVisibility());
+  const next = stops[stops.indexOf(row) + step];
+  const table = next?.closest("table");
+  if (!next || (event.shiftKey && (!table || table !== row.closest("table")))) return;
   if (!event.shiftKey) anchor = next;
   else if (!row.matches("[data-picked]")) anchor = row;
   pick(event.shiftKey ? between(anchor, next) : []);
@@ -192,10 +196,8 @@ function pick(rows) {
 
 const writeAbout = (rows, side) => open(rows, side, { numbersOf, pick, view });
 
-const linesOf = (row) => linesIn(row.closest("table"));
-
 function between(one, other) {
-  const rows = linesOf(one);
+  const rows = linesIn(one.closest("table"));
   const [from, to] = [rows.indexOf(one), rows.indexOf(other)].sort((a, b) => a - b);
   return rows.slice(from, to + 1);
 }

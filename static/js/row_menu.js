@@ -23,7 +23,8 @@ function place(link) {
   const left = isMirrored ? row.left : row.right - width;
   const below = row.bottom + height + GAP <= innerHeight;
   dialog.style.left = `${Math.min(Math.max(GAP, left), innerWidth - width - GAP)}px`;
-  dialog.style.top = `${below ? row.bottom : Math.max(GAP, row.top - height)}px`;
+  dialog.style.top = `${below ? row.bottom : row.top - height}px`;
+  fit();
 }
 
 function fit() {
@@ -46,7 +47,8 @@ export async function open(link, act = "") {
 dialog.addEventListener("toggle", ({ target }) => {
   if (target === dialog || !target.open) return;
   fit();
-  target.querySelector("input:not([type=hidden]), button")?.focus();
+  // Another Enter folds it again.
+  (target.querySelector("input:not([type=hidden])") ?? target.firstElementChild).focus();
 }, true);
 dialog.addEventListener("click", (event) => (event.target === dialog || event.target.closest("a")) && dialog.close());
 // Before the frames come that take it from the page.

@@ -1,9 +1,9 @@
 // A message that did not reach the server waits in its field and is sent when the server is back, with
 // the same number also after a reload, so the server takes it only once.
+import { form, prompt } from "./idle.js";
 import { announce } from "./notify.js";
 
 const AGAIN_MS = 5000;
-const form = () => document.querySelector("[data-composer]");
 const number = () => form().querySelector("[data-ulid]");
 const key = () => `unsent:${form().dataset.draft}`;
 let timer = null;
@@ -44,7 +44,7 @@ export function release() {
 export function takeUp() {
   const held = JSON.parse(localStorage.getItem(key()));
   if (!held) return;
-  if (!document.querySelector("[data-prompt]").value) return localStorage.removeItem(key());
+  if (!prompt().value) return localStorage.removeItem(key());
   number().value = held.number;
   mark(true);
   again();

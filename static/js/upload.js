@@ -1,8 +1,8 @@
 // The upload of a message with files: its progress, and how to cancel it.
+import { form, prompt } from "./idle.js";
 import { announce } from "./notify.js";
 import { _ } from "./words.js";
 
-const form = () => document.querySelector("[data-composer]");
 const mega = (bytes) => (bytes / 1024 / 1024).toFixed(1);
 let way = null;
 
@@ -42,5 +42,5 @@ document.addEventListener("click", ({ target }) => {
   if (!target.closest("[data-sending-stop]")) return;
   way?.abort();
   announce(_("Not sent. Your message and its files are still here."));
-  document.querySelector("[data-prompt]").focus();
+  prompt().focus();
 });

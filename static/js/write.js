@@ -1,14 +1,12 @@
 // Writing a message: the field grows, keeps drafts, sends on Enter.
 import { forget, keep, pause, restore } from "./draft.js";
-import { place } from "./idle.js";
+import { form, place, prompt } from "./idle.js";
 import { keymap } from "./keys.js";
 import { announce } from "./notify.js";
 import { ulid } from "./ulid.js";
 import { hold, release, takeUp } from "./unsent.js";
 import { _ } from "./words.js";
 
-const form = () => document.querySelector("[data-composer]");
-const prompt = () => document.querySelector("[data-prompt]");
 
 function grow(field) {
   if (CSS.supports("field-sizing", "content")) return;
@@ -39,6 +37,17 @@ export async function enter({ target, ctrlKey, metaKey }) {
   const queue = waits && form().querySelector("[data-queue]");
   form().requestSubmit(queue || form().querySelector('[name="delivery"][value="steer"]'));
 }
+
+// The list of commands, without a key for it.
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-slash]")) return;
+  event.preventDefault();
+  const field = prompt();
+  field.value = field.value.replace(/^\/?/, "/");
+  field.focus();
+  field.setSelectionRange(1, 1);
+  htmx.trigger(field, "input");
+});
 
 let delivery = "";
 let sent = prompt()?.value ?? "";
@@ -102,7 +111,7 @@ if (field) {
   const hasCaret = restore();
   if (early) typed(field);
   // Who goes on with a draft writes behind it.
-  if (!hasCaret && !field.selectionEnd) field.setSelectionRange(field.value.length, field.value.length);
+  if (!hasCaret && !field.selectionEnd) field.selectionStart = field.value.length;
   grow(field);
   takeUp();
 }

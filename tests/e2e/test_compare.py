@@ -25,7 +25,7 @@ def test_attempts_run_beside_each_other_and_one_is_kept(
     with watched(signed_in, console=True) as page:
         page.goto(f"{server.url}/t/{server.team}/")
         page.locator("#prompt").fill(prompt)
-        page.locator(".composer-also > summary").click()
+        page.get_by_text("Options", exact=True).click()
         # The list of the message field, with its groups and its search.
         also = page.locator("[data-also] button")
         page.get_by_role("button", name="Model", exact=True).last.click()
@@ -37,8 +37,10 @@ def test_attempts_run_beside_each_other_and_one_is_kept(
         page.get_by_role("button", name="Agent", exact=True).last.click()
         page.locator("[data-choice=plan]").click()
         expect(also).to_have_text("Plan")
-        # The list may lie over the button.
-        page.keyboard.press("Escape")
+        # What is chosen is in sight, and nothing lies over the button.
+        page.set_viewport_size({"width": 800, "height": 900})
+        page.get_by_text("Options", exact=True).click()
+        expect(also).to_be_visible()
         page.get_by_role("button", name="Start").click()
         page.wait_for_url(re.compile("/compare$"))
         attempts = page.locator(".compare-attempt")

@@ -54,7 +54,7 @@ _CONNECT = (
     f"&code_challenge_method=S256&code_challenge={'x' * 43}"
 )
 STOPS = [
-    Stop("home", _T),
+    Stop("home", _T, _open(".start-options > summary", "#place")),
     Stop("home-waiting", _T, _open(".waiting-summary", ".waiting-card .permission")),
     Stop("board", _T + "board"),
     Stop("inbox", _T + "inbox"),

@@ -57,7 +57,7 @@ def test_fr_01_what_waits_is_allowed_and_answered_in_the_rows_of_home(
     expect(row).to_contain_text("allowed it once")
     page.mouse.move(5, 5)
     expect(row).to_have_count(0)
-    expect(page.locator(f"#card-{shell}")).to_be_visible()
+    expect(page.locator(f"#row-{shell}")).to_be_visible()
 
     options = [{"label": "Red", "description": ""}, {"label": "Blue", "description": ""}]
     question = {"question": "Which colour?", "header": "Colour", "options": options}
@@ -185,4 +185,39 @@ def test_fr_01_a_session_moves_over_the_board_while_somebody_looks(
     assert len({box["x"] for box in boxes if box}) == 1
     page.set_viewport_size(DESK)
     page.get_by_role("navigation", name="View").get_by_role("link", name="List").click()
+    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+
+
+def test_a_start_shows_what_most_people_choose_and_says_what_else_was_chosen(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = titled(client, "Listed once")
+    page.set_viewport_size(DESK)
+    go(page, server)
+    composer = page.locator("#composer")
+    rare = [composer.get_by_label(name) for name in ("Where the agent works", "Private")]
+    for control in [*rare, composer.get_by_text("Also run with")]:
+        expect(control).to_be_hidden()
+    for name in ("Project", "Agent: ", "Model: ", "Start"):
+        expect(
+            composer.get_by_label(name)
+            .or_(composer.get_by_role("button", name=name))
+            .locator("visible=true")
+            .first
+        ).to_be_visible()
+    options = composer.locator(".start-options > summary")
+    expect(options).to_have_text("Options")
+    options.click()
+    rare[0].select_option("own")
+    composer.get_by_label("Branch that the worktree starts from").fill("main")
+    rare[1].check()
+    options.click()
+    expect(options).to_have_text(re.compile(r"Options\s*Own worktree\s*From main\s*Private"))
+    expect(rare[0]).to_be_hidden()
+
+    # Beside the list of sessions the page does not repeat them.
+    titles = page.locator("a:visible:not([data-row-menu])", has_text="Listed once")
+    expect(titles).to_have_count(1)
+    page.keyboard.press("[")
     expect(page.locator(f"#card-{session}")).to_be_visible()
+    expect(titles).to_have_count(1)

@@ -6,7 +6,7 @@ import re
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
 
 from tests.e2e.browser import of_page, phone
 from tests.e2e.installation import Installation
@@ -14,6 +14,8 @@ from tests.e2e.rest import body, new_session, script, wait_for
 from tests.e2e.test_frame import go, titled
 
 pytestmark = of_page
+# Beside the list of sessions the home page has none.
+NARROW: ViewportSize = {"width": 740, "height": 900}
 # Longer than a page waits before it reads its lists again, and than a server takes for that.
 SETTLED_MS = 1200
 
@@ -42,6 +44,7 @@ def test_fr_01_a_list_stands_still_under_the_pointer(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:
     low, high = titled(client, "Aimed at"), titled(client, "Comes up")
+    page.set_viewport_size(NARROW)
     go(page, server)
     aimed, other = page.locator(f"#card-{low}"), page.locator(f"#card-{high}")
     asked = page.locator(f"#inbox-{high}")
@@ -49,7 +52,7 @@ def test_fr_01_a_list_stands_still_under_the_pointer(
     have_ask(client, high)
     # What a row says changes at once, where it is. Beside it, nobody points.
     expect(other.locator(".state")).to_have_class(re.compile("state-ask"))
-    expect(page.get_by_role("group", name="Needs you").locator(f"#row-{high}")).to_be_visible()
+    expect(page.locator(f'#rail [data-group="ask"] #row-{high}')).to_have_count(1)
     page.wait_for_timeout(SETTLED_MS)
     assert place(aimed) == before
     expect(asked).to_be_hidden()
@@ -75,6 +78,7 @@ def test_fr_01_a_list_stands_still_around_the_keyboards_focus(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:
     low, high = titled(client, "Focused"), titled(client, "Comes up")
+    page.set_viewport_size(NARROW)
     go(page, server)
     link = page.locator(f"#card-{low} a").first
     asked = page.locator(f"#inbox-{high}")
@@ -86,10 +90,24 @@ def test_fr_01_a_list_stands_still_around_the_keyboards_focus(
     expect(asked).to_be_hidden()
     expect(link).to_be_focused()
     # The field that filters them stands above the rows, and is often left with the focus in it.
-    page.get_by_role("navigation", name="Sessions").get_by_label("Filter by title").focus()
+    page.locator("#home-filter").get_by_label("Filter by title").focus()
     expect(asked).to_be_visible()
     new = new_session(client)
-    expect(page.locator(f"#row-{new}")).to_be_visible()
+    expect(page.locator(f"#card-{new}")).to_be_visible()
+
+
+def test_fr_01_a_pointer_that_was_left_on_a_list_does_not_hold_it(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = titled(client, "Answered by a key")
+    have_ask(client, session)
+    go(page, server, session)
+    row = page.locator(f"#row-{session}")
+    expect(page.get_by_role("group", name="Needs you").locator(row)).to_be_visible()
+    row.hover()
+    (asked,) = (one for one in client.get("/permission").json() if one["sessionID"] == session)
+    client.post(f"/permission/{asked['id']}/reply", json={"reply": "once"}).raise_for_status()
+    expect(page.get_by_role("group", name="Today").locator(row)).to_be_visible()
 
 
 def test_fr_01_a_list_does_not_wait_for_a_finger(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +13,16 @@ from playwright.sync_api import BrowserContext, Page, Route, WebSocketRoute, exp
 
 from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
-from tests.e2e.rest import ask, new_session, script
+from tests.e2e.rest import approve_everything, ask, new_session, script
 
 pytestmark = of_page
 PHONE = {"width": 390, "height": 844}
+# A notice and the panel of the links of a session.
+APART = """() => {
+  const [notice, panel] = ["[data-toast]", "#share .menu-list"].map((one) =>
+    document.querySelector(one).getBoundingClientRect());
+  return notice.top >= panel.bottom || notice.right <= panel.left || notice.left >= panel.right;
+}"""
 
 
 @pytest.fixture
@@ -57,6 +64,57 @@ def test_files_are_found_looked_at_and_mentioned_beside_the_conversation(
     page.get_by_role("navigation", name="View").get_by_role("link", name="Chat").click()
     expect(page.locator("#prompt")).to_be_visible()
     expect(page.locator("#files")).to_be_hidden()
+
+
+def test_files_that_an_answer_names_and_a_turn_has_changed_are_opened_from_it(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    stop = threading.Event()
+    thread = approve_everything(client, stop)
+    calls = [
+        {"tool": "write", "input": {"filePath": f"named/{name}", "content": "one\ntwo\n"}}
+        for name in ("till.py", "shop.py")
+    ]
+    text = (
+        "Mended `till.py:2`, as [till.py](https://example.org/) says; /etc/passwd and old.py stay."
+    )
+    ask(client, session, script(calls, [{"text": text}]))
+    stop.set()
+    thread.join()
+    # It came while the page was open.
+    links = page.locator(".text a")
+    expect(links).to_have_text(["till.py:2", "till.py"])
+    expect(links.last).to_have_attribute("href", "https://example.org/")
+    links.first.click()
+    expect(page.locator("#files #L2")).to_contain_text("two")
+    assert "file=named%2Ftill.py" in page.url
+
+    changed = page.locator(".turn-file")
+    expect(changed).to_have_text(["named/shop.py +2", "named/till.py +2"])
+    changed.last.click()
+    expect(page.locator("#changes [data-file-card]")).to_have_count(2)
+    assert "panel=changes&turn=msg_" in page.url
+    expect(page.get_by_role("article", name="named/till.py")).to_contain_text("two")
+
+
+def test_a_notice_does_not_cover_what_it_is_about(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error())")
+    page.goto(f"{server.url}/t/{server.team}/s/{new_session(client)}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    # An account keeps its panel open, which takes the room of the button.
+    if page.locator(".panel-close").is_visible():
+        page.locator(".panel-close").click()
+    page.locator("[data-command~=share]:visible").first.click()
+    links = page.locator("#share .menu-list")
+    links.get_by_role("button", name="Create link").click()
+    links.get_by_role("button", name="Copy").click()
+    expect(page.locator("[data-toast]")).to_be_visible()
+    assert page.evaluate(APART)
 
 
 def shown(page: Page, text: str) -> None:

@@ -68,6 +68,7 @@ def test_waiting_messages_are_moved_changed_and_removed_while_others_come(
     expect(page.locator(".queue-row").first).to_be_focused()
     page.get_by_role("link", name="Edit the queued message").first.press("Enter")
     expect(field).to_be_focused()
+    assert field.evaluate("(text) => text.selectionStart === text.value.length")
     field.fill("two, but")
     elsewhere = body("three", delivery="queue")
     client.post(f"/session/{session}/prompt_async", json=elsewhere)

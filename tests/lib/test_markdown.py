@@ -122,3 +122,22 @@ def test_a_document_cannot_act_either() -> None:
     ).html
     assert "<script" not in html
     assert "href" not in html
+
+
+def test_the_names_of_known_files_lead_to_their_pages_and_nothing_else_does() -> None:
+    files = {"src/my_till.py": "/s?file=src", "my_till.py": "/s?file=src"}
+    html = render_markdown(
+        "See src/my_till.py. **my_till.py** my_till.py:7 `my_till.py:12` other.py my_till.pyx "
+        "`rm my_till.py` [my_till.py](https://example.org/)\n\n    my_till.py\n",
+        lambda name: files.get(name, ""),
+    )
+    link = '<a href="/s?file=src{}" data-panel-tab="files" rel="noopener nofollow">{}</a>'
+    assert html == (
+        f"<p>See {link.format('', 'src/my_till.py')}. "
+        f"<strong>{link.format('', 'my_till.py')}</strong> {link.format('#L7', 'my_till.py')}:7 "
+        f"{link.format('#L12', '<code>my_till.py:12</code>')} other.py my_till.pyx "
+        "<code>rm my_till.py</code> "
+        '<a href="https://example.org/" target="_blank" rel="noopener nofollow">my_till.py</a>'
+        "</p>\n"
+        '<pre tabindex="0"><code data-language="">my_till.py</code></pre>\n'
+    )

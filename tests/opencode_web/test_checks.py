@@ -72,6 +72,22 @@ def test_it_lets_pass_what_is_fine(settings: Settings, changes: dict[str, Any]) 
     assert ids() == []
 
 
+def test_what_a_running_server_finds_is_in_the_language_of_its_reader(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opencode_web.checks._", lambda text: f"~{text}")
+    settings.UNSAFE_SANDBOX = True
+    settings.PUBLIC_URL = "http://agents.example.com"
+    settings.PREVIEW_HOST = "preview.example.com"
+    settings.REMOVED_SETTINGS = ["GIT_ALLOW_PRIVATE"]
+    settings.CONFIG_ENV, settings.CONFIG_VALUES = ["A_KEY"], {"A_KEY": ""}
+    settings.WORKTREES_DIR = tmp_path / "disk"
+    found = run_checks(tags=[TAG])
+    assert len(found) == 6
+    for message in found:
+        assert (message.msg[0], str(message.hint)[0]) == ("~", "~")
+
+
 def test_a_worktrees_folder_that_was_not_mounted_is_an_error(
     settings: Settings, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from django.test import AsyncClient, Client
 from opencode_web.lib.db import in_db
 from teams import audit_trail
 from teams.access import access_team
+from teams.actions.audit import sign_chain
 from teams.actions.members import change_role
 from teams.audit import AuditAction, record
 from teams.audit_labels import LABELS
@@ -179,3 +180,13 @@ def test_what_others_wrote_is_escaped_in_a_sentence(
     record(AuditAction.SKILL_SAVED, actor=alice, team=team, data={"name": "<b>{who}</b>"})
     page = client_for(alice).get(PAGE).content.decode()
     assert "saved the skill &lt;b&gt;{who}&lt;/b&gt;." in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_all_times_of_the_page_are_in_utc(alice: User, team: Team, client_for: ClientFor) -> None:
+    record(AuditAction.SKILL_SAVED, actor=alice, team=team, data={"name": "a"})
+    sign_chain(team.pk)
+    page = client_for(alice).get(PAGE).content.decode()
+    assert re.search(r"up to entry \d+ on [^<]+ UTC\.", page)
+    # Which would be shown in the reader's zone.
+    assert "data-local-time" not in page[page.index('id="main"') :]

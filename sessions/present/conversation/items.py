@@ -26,6 +26,7 @@ from sessions.models import Message, Part
 from sessions.present.conversation.counts import looks_of
 from sessions.present.conversation.decisions import Decisions
 from sessions.present.conversation.faults import ErrorView, build_fault
+from sessions.present.conversation.named_files import NamedFiles
 from sessions.present.conversation.plugin_notes import plugin_sentence
 from sessions.present.conversation.subagent_work import FindBelow, nothing_below
 from sessions.present.conversation.tools import EXPLORING, ToolRow, build_tool_row
@@ -117,6 +118,8 @@ class RenderContext:
     caller: str = ""
     # From the ids of a provider and a model.
     model_name: Callable[[str, str], str] = lambda _provider, model: model
+    # The page of a file that a text names; empty for any other word.
+    page_of: Callable[[str], str] = lambda _name: ""
     # Whether models were used whose price nobody knows: nothing then need not mean free.
     is_partly_unpriced: bool = False
 
@@ -164,6 +167,8 @@ def _fold_retries(items: list[Item]) -> Item:
 def _flatten(
     answers: Iterable[tuple[Message, list[Part]]], context: RenderContext
 ) -> Iterator[Item]:
+    named = NamedFiles(context.place)
+    context = replace(context, page_of=named.page_of)
     for message, parts in answers:
         for part in parts:
             item = build_item(part.data, context)
@@ -173,6 +178,7 @@ def _flatten(
         if "error" in answer:
             fault = build_fault(message.pk, answer["error"], context.place)
             yield Item("sessions/parts/_error.html", frozenset({message.pk}), part=fault)
+        named.add(parts)
 
 
 def build_item(part: StoredPart, context: RenderContext) -> Item | None:
@@ -229,9 +235,10 @@ def build_text(part: StoredText | StoredReasoning, context: RenderContext) -> Te
         text, closed = known
     else:
         closed = closed_chars(text) if streaming else len(text)
+    page_of = None if streaming or part["type"] != "text" else context.page_of
     return TextView(
         id=part_id,
-        html=render_markdown(text[:closed]) if closed else SafeString(""),
+        html=render_markdown(text[:closed], page_of) if closed else SafeString(""),
         tail=text[closed:],
         length=len(text),
         closed=closed,

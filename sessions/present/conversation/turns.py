@@ -6,18 +6,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.ids import is_id
+from opencode_web.lib.json import number_of, text_of
 from sessions.changes.failed_calls import count_failed
-from sessions.changes.turn_diffs import counts_of
+from sessions.changes.turn_diffs import counts_of, diffs_of
 from sessions.commands.template import mentions
 from sessions.events.stored import StoredAnswer, StoredFile, StoredPrompt
 from sessions.files import PICTURES
 from sessions.models import Message, Part
+from sessions.present.changes.file_diff import file_id
 from sessions.present.conversation.decisions import Decisions, waited_s
 from sessions.present.conversation.items import Item, RenderContext, build_items, prompt_notes
 from sessions.present.data import moment_of
@@ -25,6 +27,8 @@ from sessions.present.place import Place
 
 # Of the text of one prompt.
 MAX_SHOWN_CHARS = 400_000
+# At the end of a turn; the rest is on the page of its changes.
+LISTED_FILES = 5
 
 
 @dataclass
@@ -42,6 +46,14 @@ class TurnRows:
 
 
 @dataclass(frozen=True)
+class ChangedFile:
+    path: str
+    added: int
+    removed: int
+    url: str
+
+
+@dataclass(frozen=True)
 class Footer:
     agent: str
     model: str
@@ -56,6 +68,8 @@ class Footer:
     added: int
     removed: int
     changes_url: str
+    # Of the files as many as have room.
+    listed: list[ChangedFile]
     menu_url: str
     # Calls that were not made good.
     failed: int
@@ -227,9 +241,26 @@ def _footer(rows: TurnRows, context: RenderContext) -> Footer | None:
         added=changed.additions,
         removed=changed.deletions,
         changes_url=context.place.changes_url(rows.id),
+        listed=_listed(rows, context.place),
         menu_url=context.place.url("turn_menu", turn=rows.id),
         failed=_count_failed(rows),
     )
+
+
+def _listed(rows: TurnRows, place: Place) -> list[ChangedFile]:
+    base = place.changes_url(rows.id)
+    if not base or not rows.prompt:
+        return []
+    paths = {text_of(one, "file"): one for one in diffs_of(rows.prompt.data)[:LISTED_FILES]}
+    return [
+        ChangedFile(
+            path,
+            number_of(one, "additions") or 0,
+            number_of(one, "deletions") or 0,
+            f"{base}&{urlencode({'file': path})}#file-{file_id(path)}",
+        )
+        for path, one in paths.items()
+    ]
 
 
 def _count_failed(rows: TurnRows) -> int:

@@ -45,6 +45,15 @@ class StartPlace:
     # Only its owner and those who oversee the team will see it.
     private: bool
 
+    @property
+    def changed(self) -> list[str]:
+        """What is not as usual, in words."""
+        place = [one.label for one in self.options if one.selected and one.value]
+        source = (
+            [_("From %(branch)s") % {"branch": self.branch}] if self.is_own and self.branch else []
+        )
+        return [*place, *source, *([_("Private")] if self.private else [])]
+
 
 def kept_place(user: User, project: Project) -> str:
     """Returns: what the person chose last in this project; "" for its default."""

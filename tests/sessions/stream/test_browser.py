@@ -147,7 +147,7 @@ def test_events_appear_and_a_reload_shows_the_same(
 ) -> None:
     page.locator("#prompt").fill("a draft")
     elsewhere(tell_whole_turn, session, alice, "please add a discount")
-    expect(page.locator(".turn-footer")).to_contain_text("1 file +1 -1")
+    expect(page.locator(".turn-footer")).to_contain_text("till.py +1 -1")
     expect(page.locator(".status")).to_have_text("Done")
     expect(page.locator(".explored > summary")).to_contain_text("1 read, 1 search")
     shell = page.locator("details[data-tool=bash]").first

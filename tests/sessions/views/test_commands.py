@@ -22,18 +22,13 @@ def configured(project: Project) -> Project:
     return project
 
 
-def test_commands_are_listed_as_a_page_and_beside_the_message(
+def test_commands_are_listed_as_a_page(
     configured: Project, vera: User, client_for: ClientFor
 ) -> None:
     url = f"/t/acme/p/{configured.pk}/commands"
     page = client_for(vera).get(url).content.decode()
-    assert "<html" in page
-    fragment = client_for(vera).get(url, headers={"HX-Request": "true"}).content.decode()
-    assert fragment.lstrip().startswith('<div id="commands"')
-    for text in (page, fragment):
-        assert "/fix</span>" in text
-        assert "Mends." in text
-        assert "$1" in text
+    for said in ("/fix</span>", "Mends.", "$1"):
+        assert said in page
 
 
 def test_a_command_is_run_from_the_message_field(

@@ -9,10 +9,10 @@ import pytest
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.plugins.values import TerminalLocation
 from sessions.api import terminals as routes
 from sessions.models import Project, Terminal
 from sessions.stream.sse import Scope
-from sessions.terminals.environment import TerminalLocation
 from sessions.terminals.life import LOST, NEVER_BEGUN, settle_terminals
 from sessions.terminals.shells import installed_shells
 from teams.auth import authenticate_user

@@ -10,6 +10,7 @@ from opencode_web.lib.plugins.specs import hookimpl
 from opencode_web.lib.plugins.values import (
     MenuEntry,
     Place,
+    PluginProvider,
     PluginTool,
     TerminalLocation,
     ToolCall,
@@ -20,6 +21,7 @@ from opencode_web.lib.plugins.values import (
 __all__ = [
     "MenuEntry",
     "Place",
+    "PluginProvider",
     "PluginTool",
     "TerminalLocation",
     "ToolCall",

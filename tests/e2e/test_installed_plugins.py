@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +49,43 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+class _Models(BaseHTTPRequestHandler):
+    """ACME's models, which know one key."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        is_known = self.path == "/acme/talk" and self.headers["x-acme-key"] == "key-for-sesame"
+        delta = {"content": "Anvil speaking."}
+        chunks = [
+            {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+            {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+        ]
+        text = "".join(f"data: {json.dumps(one)}\n\n" for one in chunks) + "data: [DONE]\n\n"
+        self.send_response(200 if is_known else 401)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        self.wfile.write(text.encode() if is_known else b"{}")
+        self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.fixture(scope="module")
+def models() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Models) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
 @pytest.fixture(scope="module")
 def server(
-    tmp_path_factory: pytest.TempPathFactory, packages: Path, home: Path
+    tmp_path_factory: pytest.TempPathFactory, packages: Path, home: Path, models: str
 ) -> Iterator[Installation]:
     with installation(tmp_path_factory.mktemp("installation")) as made:
-        made.env |= {"PYTHONPATH": str(packages), "ACME_HOME": str(home)}
+        made.env |= {"PYTHONPATH": str(packages), "ACME_HOME": str(home), "ACME_MODELS": models}
         made.start()
         made.bootstrap()
         yield made
@@ -125,6 +158,22 @@ def test_fr_06_texts_come_change_and_go_between_turns(
     assert "The instructions from acme/names are gone and no longer apply." in said
 
 
+def test_fr_03_its_provider_is_signed_in_to_and_called(
+    server: Installation, client: httpx.Client
+) -> None:
+    methods = client.get("/provider/auth").json()["acme"]
+    assert methods == [{"type": "oauth", "label": "ACME portal"}]
+    begun = client.post("/provider/acme/oauth/authorize", json={"method": 0}).json()
+    assert begun["url"] == "https://portal.acme.example/code"
+    address = "/provider/acme/oauth/callback"
+    assert client.post(address, json={"method": 0, "code": "wrong"}).status_code == 400
+    assert client.post(address, json={"method": 0, "code": "sesame"}).json() is True
+    model = {"providerID": "acme", "modelID": "anvil"}
+    answer = ask(client, new_session(client), "Who is there?", model=model)
+    assert text_of(answer) == "Anvil speaking."
+    assert answer["info"]["modelID"] == "anvil"
+
+
 def test_fr_04_terminals_have_its_variables(server: Installation, client: httpx.Client) -> None:
     folder = Path(client.get("/path").json()["directory"])
     body = {"command": "sh", "args": ["-c", "printenv ACME_USER > seen.new; mv seen.new seen"]}
@@ -160,6 +209,10 @@ def test_a_broken_package_stops_nothing_and_is_told_to_operators(server: Install
         broken = table.get_by_role("row").filter(has_text="unfinished")
         expect(broken).to_contain_text("Failed")
         expect(broken).to_contain_text("a_module_that_is_not_there")
+
+        page.goto(f"{server.url}/t/{server.team}/settings/models/new?q=acme")
+        page.get_by_role("link", name="ACME models").click()
+        expect(page.get_by_role("main")).to_contain_text("ACME portal")
 
         page.goto(f"{server.url}/t/{server.team}/")
         page.locator("#topbar [data-menu] > summary").last.click()

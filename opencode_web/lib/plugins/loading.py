@@ -17,7 +17,7 @@ from importlib.metadata import EntryPoint, PathDistribution
 from pathlib import Path
 from typing import Any
 
-from opencode_web.lib.plugins.values import MenuEntry, PluginTool
+from opencode_web.lib.plugins.values import MenuEntry, PluginProvider, PluginTool
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +69,7 @@ class Plugin:
     hooks: dict[str, Hook] = field(default_factory=dict)
     tools: tuple[PluginTool, ...] = ()
     menu: tuple[MenuEntry, ...] = ()
+    providers: tuple[PluginProvider, ...] = ()
     # Of calls: the last one, how many there were in a row, and until when it rests.
     fault: str = ""
     faults: int = 0
@@ -87,7 +88,7 @@ class Plugin:
     def fail(self, why: str) -> None:
         """Leave it out for as long as the process lives."""
         self.failed = why[:_MOST_CHARS]
-        self.hooks, self.tools, self.menu = {}, (), ()
+        self.hooks, self.tools, self.menu, self.providers = {}, (), (), ()
         logger.warning("plugin.not_loaded plugin=%s version=%s", self.name, self.version)
 
     def note_success(self) -> None:
@@ -128,6 +129,12 @@ def active_plugins() -> list[Plugin]:
 def active_hooks(name: str) -> list[Hook]:
     """Returns: what is to be called of those that work now, in the order of calls."""
     return [hook for hook in hooks_of(name) if hook.plugin.state is PluginState.LOADED]
+
+
+def installed_providers() -> list[PluginProvider]:
+    """Returns: those of all plugins that are loaded: accounts with them are not gone for a while
+    because a hook fails."""
+    return [provider for plugin in _plugins for provider in plugin.providers]
 
 
 def plugin_states() -> dict[str, dict[str, str]]:
@@ -229,6 +236,8 @@ def _ask_once(plugin: Plugin) -> None:
     try:
         if "tools" in plugin.hooks:
             plugin.tools = tuple(map(_checked_tool, plugin.hooks["tools"].call({})))
+        if "providers" in plugin.hooks:
+            plugin.providers = tuple(map(_checked_provider, plugin.hooks["providers"].call({})))
         if "menu_entries" in plugin.hooks:
             plugin.menu = tuple(map(_checked_entry, plugin.hooks["menu_entries"].call({})))
     except (Exception, SystemExit) as exc:  # the edge of a package, as above
@@ -244,6 +253,20 @@ def _checked_tool(tool: object) -> PluginTool:
     if tool.parameters.get("type") != "object":
         raise ValueError(f"tools: the parameters of {tool.name} are no schema of an object.")
     return tool
+
+
+def _checked_provider(provider: object) -> PluginProvider:
+    if not isinstance(provider, PluginProvider):
+        raise TypeError(f"providers: a {type(provider).__name__} is no PluginProvider.")
+    if not _ENTRY.fullmatch(provider.id):
+        raise ValueError(f"providers: {provider.id!r} is no id.")
+    described = provider.description
+    models = described.get("models")
+    if not isinstance(models, dict) or not all(isinstance(one, dict) for one in models.values()):
+        raise ValueError(f"providers: {provider.id} has no models.")
+    if not described.get("name") or not described.get("npm"):
+        raise ValueError(f"providers: {provider.id} has no name, or no npm.")
+    return provider
 
 
 def _checked_entry(entry: object) -> MenuEntry:

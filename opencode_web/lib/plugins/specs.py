@@ -15,6 +15,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.plugins.values import (
     MenuEntry,
     Place,
+    PluginProvider,
     PluginTool,
     TerminalLocation,
     ToolCall,
@@ -41,6 +42,11 @@ class Hooks:
     @_hookspec
     def menu_entries(self) -> Sequence[MenuEntry]:
         """Links in the list of commands of every page. Asked once, when the process starts."""
+        raise NotImplementedError
+
+    @_hookspec
+    def providers(self) -> Sequence[PluginProvider]:
+        """Providers of models, with adapters and ways to sign in. Asked once, at the start."""
         raise NotImplementedError
 
     @_hookspec

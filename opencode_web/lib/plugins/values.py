@@ -68,6 +68,22 @@ class PluginTool:
     limit_s: float = 300.0
 
 
+@dataclass(frozen=True, eq=False)
+class PluginProvider:
+    """A provider of models that people can connect; it takes the place of one of the catalog.
+
+    `description` has models.dev's fields: `name`, `npm`, `api`, `env`, `doc`, and `models` with
+    their own by id. `adapter` is a function from `providers.llm.messages.ProviderRequest` to
+    `providers.llm.route.Route`; without one the `npm` has to be one that the server can call.
+    `sign_in` is a `providers.llm.sign_in.SignIn` of this id, for more than a plain key.
+    """
+
+    id: str
+    description: JsonObject
+    adapter: Callable[..., object] | None = None
+    sign_in: object = None
+
+
 @dataclass(frozen=True)
 class TerminalLocation:
     """The Location of a terminal and its person.

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from acme_opencode.models import PROVIDER
 from opencode_web.plugin import (
     MenuEntry,
+    PluginProvider,
     PluginTool,
     TerminalLocation,
     ToolCall,
@@ -37,6 +39,11 @@ def tools() -> Sequence[PluginTool]:
         "required": ["number"],
     }
     return [PluginTool("ticket", "Reads a ticket of ACME's tracker.", parameters, read_ticket)]
+
+
+@hookimpl
+def providers() -> Sequence[PluginProvider]:
+    return [PROVIDER]
 
 
 @hookimpl

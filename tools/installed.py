@@ -22,6 +22,7 @@ from tools.context import PermissionAsk, ToolContext
 from tools.permissions.rules import Action, Rule, Ruleset
 
 _MAX_PROBLEM_CHARS = 500
+_MAX_TITLE_CHARS = 200
 
 
 class InstalledParams(Params):
@@ -115,7 +116,8 @@ async def _run(tool: PluginTool, params: InstalledParams, context: ToolContext) 
             f"The {tool.name} tool took longer than {tool.limit_s:g} seconds and was given up."
         ) from exc
     output = found if isinstance(found, ToolOutput) else ToolOutput(str(found))
-    return ToolResult(title=output.title, output=output.text, metadata=_plain(output.metadata))
+    metadata = _plain(output.metadata)
+    return ToolResult(output.title[:_MAX_TITLE_CHARS], output.text, metadata)
 
 
 def _plain(metadata: JsonObject) -> JsonObject:

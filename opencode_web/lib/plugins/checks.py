@@ -16,7 +16,8 @@ def check_plugins(allowed: Sequence[str]) -> list[checks.CheckMessage]:
     return [
         *(
             checks.Warning(
-                f"The plugin {plugin.name} {plugin.version} is not loaded: {plugin.failed}",
+                f"The plugin {plugin.name} {plugin.version} is not loaded: "
+                f"{plugin.failed.removesuffix('.')}.",
                 hint="Mend or uninstall its package, or leave it out of PLUGINS, and restart.",
                 id="opencode_web.W026",
             )

@@ -6,6 +6,7 @@ Where there is none, nothing is imported for them: looking takes a millisecond o
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
 import time
@@ -185,21 +186,31 @@ def _entry_points(path: Iterable[str]) -> Iterator[tuple[EntryPoint, str, str]]:
 
     `importlib.metadata.entry_points` parses those of all packages, which takes ten times as long.
     """
-    header, seen = f"[{GROUP}]", set()
+    header, seen = f"[{GROUP}]".encode(), set()
     for folder in path:
-        place = Path(folder)
-        for info in (*place.glob("*.dist-info"), *place.glob("*.egg-info")):
+        for info in _infos(folder):
             try:
-                text = (info / "entry_points.txt").read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError):
+                with open(f"{info}/entry_points.txt", "rb") as file:  # noqa: PTH123 - as below
+                    text = file.read()
+            except OSError:
                 continue
             if header not in text:
                 continue
-            package = PathDistribution(info)
+            package = PathDistribution(Path(info))
             for one in package.entry_points.select(group=GROUP):
                 if one.name not in seen:
                     seen.add(one.name)
                     yield one, package.metadata["Name"], package.version
+
+
+def _infos(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:  # pathlib would take ten times as long
+            return sorted(
+                one.path for one in entries if one.name.endswith((".dist-info", ".egg-info"))
+            )
+    except OSError:
+        return []
 
 
 def _manager() -> Any:  # Any: pluggy's manager, which is not imported above

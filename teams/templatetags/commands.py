@@ -74,7 +74,7 @@ def settings_nav(context: Context, kind: str = "team") -> list[NavGroup]:
 @register.simple_tag(takes_context=True)
 def plugin_links(context: Context) -> list[tuple[Page, str]]:
     """The links of installed plugins that who looks may see, with their addresses."""
-    user, shell = context["request"].user, context["shell"]
+    user, shell = context["request"].user, context.get("shell")
     role = shell.role if shell else None
     return [(one, one.url({})) for one in plugin_pages() if one.is_for(user, role)]
 

@@ -3,7 +3,10 @@ from __future__ import annotations
 import gc
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.contrib.staticfiles.apps import StaticFilesConfig
+
+from opencode_web.lib.plugins.loading import load_plugins
 
 
 class OpencodeWebConfig(AppConfig):
@@ -11,6 +14,7 @@ class OpencodeWebConfig(AppConfig):
     label = "opencode_web"
 
     def ready(self) -> None:
+        load_plugins(settings.PLUGINS)
         # What is imported by now lives as long as the process: it need not be looked at again.
         gc.freeze()
         gc.enable()

@@ -20,6 +20,7 @@ from django.core.checks import CheckMessage, Error, register, run_checks
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.outbound_policy import places_of_settings
+from opencode_web.lib.plugins.checks import check_plugins
 from opencode_web.preflight import RESTORING
 from tools.sandbox.hosts import Reach, parse_patterns
 
@@ -371,6 +372,10 @@ def _check_restore() -> list[CheckMessage]:
     ]
 
 
+def _check_plugins() -> list[CheckMessage]:
+    return check_plugins(settings.PLUGINS)
+
+
 _CHECKS = (
     _check_secret,
     _check_debug,
@@ -391,6 +396,7 @@ _CHECKS = (
     _check_private_addresses,
     _check_config_env,
     _check_restore,
+    _check_plugins,
 )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from django.db import Error, connection
 
+from opencode_web.lib.plugins.loading import plugin_states
 from opencode_web.lib.sockets import open_sockets
 from sessions.actions.processes import Vitals, forget_process, note_heartbeat, register_process
 from sessions.models import ServerProcess
@@ -79,7 +80,13 @@ class Heartbeat:
             connection.close()
 
     def _beat(self) -> None:
-        vitals = Vitals(resident_bytes(), open_sockets(), tuple(self._growing()), self._providers())
+        vitals = Vitals(
+            resident_bytes(),
+            open_sockets(),
+            tuple(self._growing()),
+            self._providers(),
+            plugin_states(),
+        )
         shall_drain = note_heartbeat(vitals, drains=self._drains()) if self._registered else None
         if shall_drain is None:
             register_process(self._kind, vitals)

@@ -437,7 +437,7 @@ TERMINALS_PER_PERSON = env_int("TERMINALS_PER_PERSON", 8)
 TERMINALS_PER_TEAM = env_int("TERMINALS_PER_TEAM", 40)
 TERMINAL_IDLE_H = env_int("TERMINAL_IDLE_H", 12)
 # A Python function, as `package.module.function`, that adds to the environment of a terminal. It
-# gets a `sessions.terminals.environment.TerminalLocation` and returns a mapping of names to values.
+# gets an `opencode_web.plugin.TerminalLocation` and returns a mapping of names to values.
 TERMINAL_ENVIRONMENT = env("TERMINAL_ENVIRONMENT")
 # Apps in terminals are previewed at hosts below this one, such as preview.example.org[:8443].
 # Without it only where people visit the server at localhost, at hosts below localhost.
@@ -489,6 +489,11 @@ LOGGING = logging_config(
     level=env("LOG_LEVEL", "WARNING"),
     access_level=env("ACCESS_LOG_LEVEL", "WARNING"),
 )
+
+# ---- Plugins -------------------------------------------------------------------------------------
+# Packages with an entry point in `opencode_web.plugins` that are loaded, by the names of these: all
+# with *, none with nothing; one with a - before its name is left out.
+PLUGINS = env_list("PLUGINS", "*")
 
 # ---- Variables that settings of teams may name --------------------------------------------------
 # Any admin of any team can send these anywhere. At the end, since the server's own are left out.

@@ -4,6 +4,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from providers.installed import register_installed
 from providers.llm.sign_in import register_sign_in
 from providers.llm.sign_in.gitlab import GitLab
 
@@ -12,7 +13,9 @@ class ProvidersConfig(AppConfig):
     name = "providers"
 
     def ready(self) -> None:
-        """Have GitLab signed in to by the application that operators have registered."""
+        """Have GitLab signed in to by the application that operators have registered, and what
+        plugins bring by theirs."""
+        register_installed()
         if not settings.GITLAB_OAUTH_CLIENT_ID:
             return
         try:

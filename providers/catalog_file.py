@@ -23,7 +23,8 @@ from typing import Any
 
 from django.conf import settings
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, object_of
+from opencode_web.lib.plugins.loading import installed_providers
 
 BUNDLED = Path(__file__).parent / "catalog.jsonl.gz"
 _REFRESHED = "catalog.jsonl.gz"
@@ -53,12 +54,19 @@ def read_head() -> JsonObject:
 
 
 def read_providers() -> dict[str, JsonObject]:
-    """Returns: the providers of `read_head` by id."""
-    return _read_providers(*_current())
+    """Returns: the providers of `read_head` and those of installed plugins, by id."""
+    listed = _read_providers(*_current())
+    own = installed_providers()
+    if not own:
+        return listed
+    return {**listed, **{one.id: {**one.description, "id": one.id} for one in own}}
 
 
 def read_models(provider_id: str) -> JsonObject:
     """Returns: model id -> models.dev's fields of it; empty for an unknown provider."""
+    for own in installed_providers():
+        if own.id == provider_id:
+            return object_of(own.description, "models")
     return _read_models(*_current(), provider_id)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.plugins.values import Place
 from tools.base import ToolResult
 from tools.context import (
     InnerCall,
@@ -115,6 +116,10 @@ class FakeToolContext:
 
     def __post_init__(self) -> None:
         self.directory = self.directory or self.worktree
+
+    @property
+    def place(self) -> Place:
+        return Place("team_test", "prj_test", self.directory, self.worktree)
 
     async def ask(self, ask: PermissionAsk) -> None:
         self.asks.append(ask)

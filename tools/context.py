@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.plugins.values import Place
 from tools.formatters.spec import Formatter
 from tools.limits import ResultLimits
 from tools.lsp.workspace import Workspace
@@ -157,6 +158,11 @@ class ToolContext(Protocol):
     def call_id(self) -> str: ...
     @property
     def agent(self) -> str: ...
+    @property
+    def place(self) -> Place:
+        """The Location, for plugins that are installed beside the server."""
+        ...
+
     @property
     def worktree(self) -> Path:
         """Root of the Location; no path may leave it."""

@@ -6,11 +6,13 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 from opencode_web.lib.disk import is_disk_full
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.plugins.loading import Plugin, active_plugins
 from opencode_web.lib.telemetry import operation
 from tools.base import Tool, ToolResult
 from tools.builtin import (
@@ -39,6 +41,7 @@ from tools.builtin import list as list_folder
 from tools.context import Suspended, ToolContext
 from tools.errors import DiskFull, ToolError
 from tools.features import Features, unsuitable_for
+from tools.installed import tools_of
 from tools.permissions.rules import Ruleset, is_hidden
 from tools.settlement import settle
 
@@ -82,8 +85,17 @@ _TOOLS: Mapping[str, Tool[Any]] = MappingProxyType(
 
 
 def all_tools() -> Mapping[str, Tool[Any]]:  # Any: see _TOOLS
-    """Get every tool by name, `invalid` included, which is never offered."""
-    return _TOOLS
+    """Get every tool by name, those of installed plugins and `invalid` included, which is never
+    offered."""
+    plugins = active_plugins()
+    return _with_installed(tuple(plugins)) if plugins else _TOOLS
+
+
+@lru_cache(maxsize=1)
+def _with_installed(
+    plugins: tuple[Plugin, ...],
+) -> Mapping[str, Tool[Any]]:  # Any: see _TOOLS
+    return MappingProxyType({**tools_of(plugins, _TOOLS), **_TOOLS})
 
 
 def offered_tools(
@@ -97,7 +109,7 @@ def offered_tools(
     unsuitable = unsuitable_for(model_id)
     return [
         tool
-        for name, tool in sorted(_TOOLS.items())
+        for name, tool in sorted(all_tools().items())
         if tool is not invalid.TOOL
         and name not in unsuitable
         and features.has(name)

@@ -20,7 +20,7 @@ from opencode_web.diagnosis import Finding, diagnose
 from opencode_web.lib.redis_library import redis_errors, redis_library
 from providers.condition import resting_accounts
 from providers.tally import Hour, add_up
-from sessions.present.plugins import OpsPlugin, known_plugins
+from sessions.present.plugins import InstalledPlugin, OpsPlugin, installed_rows, known_plugins
 from sessions.processes import told_tallies
 
 # Below this share of free space a disk is nearly full.
@@ -89,16 +89,17 @@ class Health:
     disks: list[Disk]
     providers: list[Provider]
     plugins: list[OpsPlugin]
+    installed: list[InstalledPlugin]
 
 
 def load_health() -> Health:
-    """Five queries."""
+    """Six queries."""
     services = [_database()]
     if not settings.EMBEDDED:
         services.append(_redis())
     folders = {_("Data"): settings.DATA_DIR, _("Worktrees"): settings.WORKTREES_DIR}
     disks = [_disk(name, folder) for name, folder in folders.items() if folder.exists()]
-    return Health(services, disks, _providers(), known_plugins())
+    return Health(services, disks, _providers(), known_plugins(), installed_rows())
 
 
 def _database() -> Service:

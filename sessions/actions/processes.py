@@ -22,13 +22,15 @@ FORGOTTEN_AFTER_S = 3600
 class Vitals:
     """What a process is like now.
 
-    `growing`: sessions whose text grows in it; `providers`: how its calls of models have ended.
+    `growing`: sessions whose text grows in it; `providers`: how its calls of models have ended;
+    `plugins`: what the packages beside the server do in it.
     """
 
     memory_bytes: int | None
     sockets: int = 0
     growing: tuple[str, ...] = ()
     providers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    plugins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @transaction.atomic
@@ -49,6 +51,7 @@ def register_process(kind: ServerProcess.Kind, vitals: Vitals) -> None:
         sockets=vitals.sockets,
         growing=list(vitals.growing),
         providers=vitals.providers,
+        plugins=vitals.plugins,
     )
 
 
@@ -64,6 +67,7 @@ def note_heartbeat(vitals: Vitals, *, drains: bool) -> bool | None:
         sockets=vitals.sockets,
         growing=list(vitals.growing),
         providers=vitals.providers,
+        plugins=vitals.plugins,
         drain_heard=drains,
     ):
         return None

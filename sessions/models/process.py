@@ -30,6 +30,8 @@ class ServerProcess(models.Model):
     growing = models.JSONField(default=list)
     # `providers.tally.last_hour` of its calls.
     providers = models.JSONField(default=dict)
+    # `opencode_web.lib.plugins.loading.plugin_states`.
+    plugins = models.JSONField(default=dict, db_default={})
     # Since when it shall take up no session, and whether it has heard of that.
     drain_since = models.DateTimeField(null=True)
     drain_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)

@@ -1,4 +1,5 @@
-"""What plugins of repositories do now, for the people of a project and for operators."""
+"""What plugins do now: those of repositories, for the people of a project and for operators, and
+those that operators have installed."""
 
 from __future__ import annotations
 
@@ -6,12 +7,18 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from opencode_web.lib.plugins.loading import PluginState, plugin_states
 from sessions.models import ToolDescription
+from sessions.processes import living_processes
 from sessions.repository.brought import Brought, BroughtKind
 from sessions.repository.custom_tools import Described, to_described
 from sessions.repository.plugins import Plugin, named_in
 
 _MOST_SHOWN = 100
+_WORST = (
+    *(PluginState.FAILED, PluginState.RESTING),
+    *(PluginState.LOADED, PluginState.NOT_ALLOWED),
+)
 _MOST_REASONS = 20
 
 
@@ -36,6 +43,18 @@ class OpsPlugin:
     team: str
     project: str
     plugin: PluginRow
+
+
+@dataclass(frozen=True)
+class InstalledPlugin:
+    """A package beside the server. `why` says why it does nothing, or what went wrong last."""
+
+    name: str
+    version: str
+    state: str
+    chip: str
+    why: str
+    hooks: str
 
 
 def plugin_rows(brought: Brought, found: Described | None) -> list[PluginRow]:
@@ -81,3 +100,31 @@ def _row(plugin: Plugin, found: Described) -> PluginRow:
 
 def _unused(path: str, found: Described) -> list[str]:
     return [one.reason for one in found.problems if one.path == path][:_MOST_REASONS]
+
+
+def installed_rows() -> list[InstalledPlugin]:
+    """Returns: what all processes tell of the packages beside them, the worst of each. One query.
+
+    A process that has just begun has not told anything yet, and this one knows its own.
+    """
+    told = [plugin_states(), *living_processes().values_list("plugins", flat=True)]
+    worst: dict[str, dict[str, str]] = {}
+    for states in told:
+        for name, one in states.items():
+            if name not in worst or _rank(one) < _rank(worst[name]):
+                worst[name] = one
+    return [_installed(name, one) for name, one in sorted(worst.items())]
+
+
+def _rank(one: dict[str, str]) -> tuple[int, bool]:
+    return _WORST.index(PluginState(one["state"])), not one["why"]
+
+
+def _installed(name: str, one: dict[str, str]) -> InstalledPlugin:
+    state, chip = {
+        PluginState.FAILED: (_("Failed"), "chip-fail"),
+        PluginState.RESTING: (_("Switched off for ten minutes"), "chip-fail"),
+        PluginState.NOT_ALLOWED: (_("Not allowed"), ""),
+        PluginState.LOADED: (_("Loaded"), "chip-done"),
+    }[PluginState(one["state"])]
+    return InstalledPlugin(name, one["version"], state, chip, one["why"], one["hooks"])

@@ -22,6 +22,7 @@ from sessions.models import Project, SavedRule, Session
 from sessions.repository.custom_tools import asked_for, offered_by
 from sessions.rules.policy import policy_rules
 from sessions.rules.sources import Loaded, load, sources_of
+from tools.installed import asked_for_installed
 from tools.permissions.config import parse_ruleset
 from tools.permissions.defaults import DEFAULTS
 from tools.permissions.rules import (
@@ -84,6 +85,7 @@ def _above(
     levels = [load(source) for source in sources_of(project, directory)]
     ruleset = (
         *DEFAULTS,
+        *asked_for_installed(),
         *asked_for_servers(running(config.mcp)),
         *asked_for(offered_by(project, config.brought)),
         *agent.rules,

@@ -18,10 +18,7 @@ from tools.permissions.rules import asked_as
 from tools.permissions.wildcards import matches, may_match
 from tools.registry import all_tools
 
-_BUILTIN = frozenset(
-    {asked_as(name) for name in all_tools() if name != "invalid"}
-    | {"external_directory", "doom_loop"}
-)
+_OF_NO_TOOL = frozenset({"external_directory", "doom_loop"})
 
 
 @dataclass(frozen=True)
@@ -61,6 +58,8 @@ def known_names(access: TeamAccess) -> KnownNames:
         *ToolDescription.objects.filter(project__in=projects).values_list("tools", flat=True),
     ]
     return KnownNames(
-        _BUILTIN | {tool["name"] for tools in rows for tool in tools},
+        _OF_NO_TOOL
+        | {asked_as(name) for name in all_tools() if name != "invalid"}
+        | {tool["name"] for tools in rows for tool in tools},
         frozenset(tool_name(server, "") for config in configs for server in servers_in(config)),
     )

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from opencode_web.lib.plugins.calls import HookFailed, ask_hook_now, refuse_result
+from opencode_web.lib.plugins.loading import active_hooks
+from opencode_web.lib.plugins.values import TerminalLocation
 from sessions.models import Terminal
 
 _PAGER = "/usr/bin/less"
 
 
-@dataclass(frozen=True)
-class TerminalLocation:
-    """The Location of a terminal and its person, for the host's own function.
-
-    `directory` is the worktree and `cwd` the folder in it where the program starts.
-    """
-
-    project_id: str
-    team_id: str
-    user_id: int
-    email: str
-    directory: str
-    cwd: str
-
-
 def terminal_environment(terminal: Terminal, given: Mapping[str, str]) -> dict[str, str]:
-    """Build it: a person sits there, then what the client gave, then the host's overlay.
+    """Build it: a person sits there, then what the client gave, then plugins, then the host's
+    overlay.
 
     `TERMINAL_ENVIRONMENT` names the overlay's function. It is called for every terminal, in a
-    worker, and may block. What it raises keeps the terminal from starting.
+    worker, and may block. What it raises keeps the terminal from starting; what a plugin raises
+    only keeps out its own variables.
     """
-    return {**_for_people(), **given, **_overlay(location_of(terminal))}
+    location = location_of(terminal)
+    return {**_for_people(), **given, **_of_plugins(location), **_overlay(location)}
 
 
 def location_of(terminal: Terminal) -> TerminalLocation:
@@ -61,3 +51,16 @@ def _overlay(location: TerminalLocation) -> dict[str, str]:
         return {}
     added = import_string(settings.TERMINAL_ENVIRONMENT)(location)
     return {str(name): str(value) for name, value in added.items()}
+
+
+def _of_plugins(location: TerminalLocation) -> dict[str, str]:
+    added: dict[str, str] = {}
+    for hook in active_hooks("terminal_environment"):
+        try:
+            found = ask_hook_now(hook, {"terminal": location})
+            if not isinstance(found, Mapping):
+                raise refuse_result(hook, "returned no variables")
+        except HookFailed:
+            continue  # it is counted and in the log
+        added |= {str(name): str(value) for name, value in found.items()}
+    return added

@@ -44,7 +44,7 @@ class Command:
 
     id: str
     group: Group
-    label: Promise
+    label: Promise | str
     keys: str = ""
     slash: str = ""
     words: str = ""

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch, get_script_prefix, reverse
 from django.utils.translation import gettext_lazy
 
+from opencode_web.lib.plugins.loading import active_plugins
 from teams.access import has_role, is_operator, may_create_team
 from teams.commands.command import Command, Group
 from teams.models import Role, User
@@ -262,3 +263,31 @@ _OPERATIONS = (
 # fmt: on
 
 PAGES = (*_GO, *_PROJECT, *_TEAM, *_ACCOUNT, *_OPERATIONS)
+
+
+@dataclass(frozen=True)
+class PluginPage(Page):
+    """A link of a plugin that the operator has installed: to another site, or to a path here."""
+
+    address: str = ""
+
+    def url(self, place: Mapping[str, str]) -> str:
+        is_path = self.address.startswith("/")
+        return get_script_prefix().rstrip("/") + self.address if is_path else self.address
+
+
+def plugin_pages() -> list[Page]:
+    """Returns: the links of the installed plugins that work now."""
+    return [
+        PluginPage(
+            f"plugin-{plugin.name}-{entry.id}",
+            Group.ANYWHERE,
+            entry.label,
+            address=entry.url,
+            icon="external-link",
+            need=entry.need,
+            words=entry.words,
+        )
+        for plugin in active_plugins()
+        for entry in plugin.menu
+    ]

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from teams.access import TeamAccess, in_emergency
 from teams.announcements import HIDDEN, shown_announcements
 from teams.commands.command import Group
-from teams.commands.pages import PAGES, TEAM_GROUPS, Page, current_page
+from teams.commands.pages import PAGES, TEAM_GROUPS, Page, current_page, plugin_pages
 from teams.commands.registry import BY_ID
 from teams.models import Announcement, Membership, User
 from teams.shortcuts import acting_keys, key_names
@@ -69,6 +69,14 @@ def settings_nav(context: Context, kind: str = "team") -> list[NavGroup]:
     match = request.resolver_match
     shown = current_page(pages, match.view_name, match.kwargs) if match else None
     return [nav for group in groups if (nav := _nav_group(group, pages, place, shown)).pages]
+
+
+@register.simple_tag(takes_context=True)
+def plugin_links(context: Context) -> list[tuple[Page, str]]:
+    """The links of installed plugins that who looks may see, with their addresses."""
+    user, shell = context["request"].user, context.get("shell")
+    role = shell.role if shell else None
+    return [(one, one.url({})) for one in plugin_pages() if one.is_for(user, role)]
 
 
 def _nav_group(

@@ -13,7 +13,7 @@ from sessions.visibility import projects_in
 from teams.access import TeamAccess
 from teams.commands.acts import ACTS
 from teams.commands.command import Command, Group
-from teams.commands.pages import PAGES, TEAM_GROUPS, Page
+from teams.commands.pages import PAGES, TEAM_GROUPS, Page, plugin_pages
 
 _SETTINGS = (*TEAM_GROUPS, Group.ACCOUNT, Group.OPERATIONS)
 # A label of one of these says too little by itself.
@@ -54,7 +54,7 @@ def command_pages(access: TeamAccess, project: Project | None = None) -> list[Ta
     if project is not None:
         place["project"] = project.pk
     groups = [Group.GO, Group.ANYWHERE, *([Group.PROJECT] if project is not None else [])]
-    pages = [one for one in PAGES if one.group in groups or one.keys]
+    pages = [one for one in (*PAGES, *plugin_pages()) if one.group in groups or one.keys]
     labels = labels_of(projects)
     return [
         *_for_person(access, pages, place),

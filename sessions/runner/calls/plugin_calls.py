@@ -24,10 +24,11 @@ from sessions.events.store import append, lock_session
 from sessions.events.types import PartUpdated
 from sessions.repository.plugins import AFTER_CALL, BEFORE_CALL, SHELL_ENV, PluginNote
 from sessions.runner.calls.repairs import INVALID
+from sessions.runner.calls.step_plugins import StepPlugins
 from sessions.runner.log.held_inputs import hold_input
 from sessions.runner.log.history import ENDS
 from sessions.runner.log.lease import Lease
-from sessions.runner.offers.plugin_hooks import PluginForbids, SessionPlugins
+from sessions.runner.offers.plugin_hooks import PluginForbids
 from tools.base import ToolResult
 from tools.redaction import Redactor
 
@@ -65,7 +66,7 @@ _STARTS_OF_SANDBOX = ("LD_", "GIT_", "BASH_FUNC", "DYLD_")
 class PluginCalls:
     """The plugins beside the calls of a step."""
 
-    plugins: SessionPlugins
+    plugins: StepPlugins
     lease: Lease
     redactor: Redactor
 

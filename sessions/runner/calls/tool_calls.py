@@ -30,8 +30,10 @@ from sessions.runner.calls.guarded_calls import confirm_repeat
 from sessions.runner.calls.plugin_calls import PluginCalls, keep_changed, noted
 from sessions.runner.calls.repairs import INVALID, invalid_call
 from sessions.runner.calls.secret_use import mark_secrets_used
+from sessions.runner.calls.step_plugins import StepPlugins
 from sessions.runner.calls.step_setup import StepSetup, load_step_setup
 from sessions.runner.calls.tool_context import READ_ONLY, CallContext
+from sessions.runner.context.installed import place_of
 from sessions.runner.files.changes import changed_files, patch_part, take_snapshot, turn_summary
 from sessions.runner.log.held_inputs import drop_input, input_of, stands_for_more
 from sessions.runner.log.history import ENDS
@@ -41,7 +43,7 @@ from sessions.runner.log.steps import ToolStep
 from sessions.runner.log.text_writer import append_events
 from sessions.runner.offers.custom_tools import custom_tools
 from sessions.runner.offers.mcp_tools import mcp_tools
-from sessions.runner.offers.plugin_hooks import SessionPlugins, session_plugins
+from sessions.runner.offers.plugin_hooks import session_plugins
 from sessions.sandboxes.build import sandbox_for
 from tools.base import PermissionRejected, Tool, ToolError, ToolResult
 from tools.builtin import batch
@@ -61,7 +63,7 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     the calls that wait for sub-agents.
     """
     step_setup, tools, sandbox, plugins = await in_db(_look_up, step)
-    beside = PluginCalls(plugins, lease, sandbox.redactor) if plugins else None
+    beside = PluginCalls(plugins, lease, sandbox.redactor)
     runner = _StepRunner(step, lease, sandbox, beside)
     tasks = [asyncio.create_task(runner.run_call(part, step_setup, tools)) for part in step.calls]
     try:
@@ -81,7 +83,7 @@ async def run_step(step: ToolStep, lease: Lease) -> tuple[list[SessionEvent], fr
     return await runner.closing_events(), held
 
 
-def _look_up(step: ToolStep) -> tuple[StepSetup, Tools, Sandbox, SessionPlugins | None]:
+def _look_up(step: ToolStep) -> tuple[StepSetup, Tools, Sandbox, StepPlugins]:
     step_setup = load_step_setup(step.session, step.info.agent)
     config = step_setup.setup.config
     # A server never takes the place of a tool that is there without it.
@@ -93,13 +95,18 @@ def _look_up(step: ToolStep) -> tuple[StepSetup, Tools, Sandbox, SessionPlugins 
     sandbox = sandbox_for(step.session)
     if sandbox.redactor.secrets and any(part.tool not in READ_ONLY for part in step.calls):
         mark_secrets_used(step.session.project)
-    plugins = session_plugins(step.session, config.brought, step.info.parentID)
+    plugins = StepPlugins(
+        place=place_of(step.session),
+        message_id=step.info.id,
+        agent=step.info.agent,
+        of_repository=session_plugins(step.session, config.brought, step.info.parentID),
+    )
     return step_setup, tools, sandbox, plugins
 
 
 class _StepRunner:
     def __init__(
-        self, step: ToolStep, lease: Lease, sandbox: Sandbox, plugins: PluginCalls | None
+        self, step: ToolStep, lease: Lease, sandbox: Sandbox, plugins: PluginCalls
     ) -> None:
         self._step = step
         self._session: Session = step.session
@@ -169,7 +176,7 @@ class _StepRunner:
 
     async def _asked_plugins(self, context: CallContext, given: JsonObject) -> JsonObject:
         """Returns: the arguments that the call is made with. Raises: PluginForbids."""
-        asked = await self._plugins.before(context.part, given) if self._plugins else None
+        asked = await self._plugins.before(context.part, given)
         if asked is None:
             return given
         context.part, given = asked
@@ -178,8 +185,6 @@ class _StepRunner:
 
     async def _told_plugins(self, context: CallContext, result: ToolResult) -> ToolResult:
         """Returns: the result that the model reads. Raises: PluginForbids."""
-        if self._plugins is None:
-            return result
         changed, notes = await self._plugins.after(context.part, result)
         context.part = noted(context.part, notes)
         if changed is result:

@@ -31,6 +31,7 @@ from sessions.runner.calls.plugin_calls import PluginCalls, noted
 from sessions.runner.calls.questions import ask_person, was_asked
 from sessions.runner.calls.step_setup import StepSetup
 from sessions.runner.calls.subagents import spawn
+from sessions.runner.context.installed import place_of
 from sessions.runner.context.nested_instructions import nested_instructions
 from sessions.runner.files.session_files import SessionFiles
 from sessions.runner.log.lease import Lease
@@ -88,14 +89,15 @@ class CallContext:
         changing: asyncio.Lock,
         step_setup: StepSetup,
         before_change: Callable[[], Awaitable[None]],
-        plugins: PluginCalls | None = None,
+        plugins: PluginCalls,
     ) -> None:
         self.part = part
         self.session_id = session.pk
         self.message_id = part.messageID
         self.call_id = part.callID
         self.agent = agent
-        self.worktree, self.directory = Path(session.worktree), Path(session.directory)
+        self.place = place_of(session)
+        self.worktree, self.directory = self.place.worktree, self.place.directory
         self.output_dirs = step_setup.output_dirs
         self.output_dir = step_setup.output_dirs[0]
         self.limits = step_setup.limits
@@ -126,8 +128,6 @@ class CallContext:
 
     async def shell_env(self, folder: Path) -> Mapping[str, str]:
         """See `ToolContext.shell_env`."""
-        if self._plugins is None:
-            return {}
         env, notes = await self._plugins.shell_env(self.part, folder)
         self.part = noted(self.part, notes)
         return env

@@ -23,8 +23,8 @@ from sessions.events.store import append
 from sessions.events.types import SessionEvent
 from sessions.models import ContextEpoch, Session
 from sessions.runner.context.registry import (
-    SOURCES,
     Incompatible,
+    all_sources,
     missing_pages,
     observe,
     render_baseline,
@@ -63,7 +63,7 @@ def prepare_context(
     session: Session,
     inputs: ContextInputs,
     *,
-    sources: Sequence[Source[Any]] = SOURCES,
+    sources: Sequence[Source[Any]] | None = None,
     fetches: bool = True,
 ) -> Context:
     """Compare the epoch of a locked session with its sources, or begin one. One query.
@@ -72,9 +72,11 @@ def prepare_context(
     """
     row = find_epoch(session.pk)
     holds = row is not None and not row.ended
-    missing = missing_pages(inputs, row.snapshot if row is not None and holds else {})
+    known = row.snapshot if row is not None and holds else {}
+    missing = missing_pages(inputs, known)
     if missing and fetches:
         return Context((), (), (), missing=tuple(missing))
+    sources = all_sources(inputs, known) if sources is None else sources
     if row is None or not holds:
         reason = cast(EpochReason, row.ended) if row is not None else "start"
         return _begin(session, inputs, reason, sources)

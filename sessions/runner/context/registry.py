@@ -17,6 +17,7 @@ from sessions.runner.context import (
     day,
     environment,
     global_instructions,
+    installed,
     instructions,
     mcp,
     mode,
@@ -43,6 +44,16 @@ SOURCES: tuple[Source[Any], ...] = (
     references.SOURCE,
     skills.SOURCE,
 )
+
+
+def all_sources(inputs: ContextInputs, known: JsonObject) -> Sequence[Source[Any]]:
+    """Returns: ours, then those of installed plugins, of which there may be others each time.
+
+    One that is gone stays among them while the model knows it, so that it can be taken back.
+    """
+    return (*SOURCES, *installed.sources(inputs.place, known))
+
+
 CHANGED = (
     "The following has changed since the conversation began or since you were last told of it. "
     "It comes from the server and takes the place of what was said before about the same things."

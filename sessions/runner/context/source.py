@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from pydantic import TypeAdapter
 
 from opencode_web.lib.json import JsonValue
+from opencode_web.lib.plugins.values import Place
 from sessions.agents.loader import Agent
 from sessions.config.model import Config
 from sessions.mcp.servers import ServerWords
@@ -24,6 +25,7 @@ class ContextInputs:
     """What the sources of a session can observe at one safe boundary."""
 
     project: str
+    place: Place
     # Where the session works, and the root of the worktree that this lies in.
     directory: Path
     worktree: Path

@@ -19,6 +19,7 @@ from sessions.plan_file import plan_path
 from sessions.rules.in_force import Setup
 from sessions.runner.compaction.context_window import usable_tokens
 from sessions.runner.context.epoch import Context
+from sessions.runner.context.installed import place_of
 from sessions.runner.context.source import ContextInputs
 from sessions.runner.log.model_history import build_messages
 from sessions.runner.offers.custom_tools import offered_custom
@@ -37,6 +38,7 @@ def context_inputs(
     config, ruleset = setup.config, setup.ruleset
     return ContextInputs(
         project=session.project.name,
+        place=place_of(session),
         directory=Path(session.directory),
         worktree=Path(session.worktree),
         agent=setup.agent,

@@ -12,6 +12,7 @@ from opencode_web.diagnosis import Finding
 from opencode_web.ops import health
 from opencode_web.ops.health import Disk, Examination, Provider, Service
 from providers.tally import Hour
+from tests.installed_plugins import loaded, write_package
 from tests.opencode_web.ops.conftest import make_process
 
 pytestmark = pytest.mark.django_db
@@ -104,3 +105,30 @@ def test_the_doctor_is_asked_for_real(
     assert names["database"]
     assert "live messages" in names
     assert "Try again" in answer.content.decode()
+
+
+def test_the_worst_that_a_living_process_tells_of_an_installed_plugin_is_shown(
+    console: Client, tmp_path: Path
+) -> None:
+    def told(state: str, why: str = "") -> dict[str, Any]:
+        return {"acme": {"version": "1.0", "state": state, "hooks": "tools", "why": why}}
+
+    for name, seen_s, plugins in (
+        ("a:1", 0, told("loaded")),
+        ("b:1", 0, told("resting", "before_tool: KeyError in acme.py:3")),
+        ("c:1", 60, told("failed", "of a process that is gone")),
+    ):
+        row = make_process(name, seen_s=seen_s)
+        row.plugins = plugins
+        row.save()
+    write_package(tmp_path, "acme", "@hookimpl\ndef tools(): return []")
+    write_package(tmp_path, "own", "raise ValueError('<b>broken</b>')")
+    with loaded(tmp_path):
+        page = console.get("/ops/health")
+    acme, own = page.context["health"].installed
+    assert (acme.state, acme.why) == (
+        "Switched off for ten minutes",
+        "before_tool: KeyError in acme.py:3",
+    )
+    assert (own.state, own.chip) == ("Failed", "chip-fail")
+    assert "ValueError: &lt;b&gt;broken" in page.content.decode()

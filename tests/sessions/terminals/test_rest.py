@@ -9,14 +9,16 @@ import pytest
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.plugins.loading import installed_plugins
+from opencode_web.lib.plugins.values import TerminalLocation
 from sessions.api import terminals as routes
 from sessions.models import Project, Terminal
 from sessions.stream.sse import Scope
-from sessions.terminals.environment import TerminalLocation
 from sessions.terminals.life import LOST, NEVER_BEGUN, settle_terminals
 from sessions.terminals.shells import installed_shells
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, Team, User
+from tests.installed_plugins import loaded, write_package
 from tests.sessions.stream.event_reader import stream
 from tests.sessions.terminals.conftest import Person
 from tests.sessions.terminals.shell import attached
@@ -223,6 +225,25 @@ async def test_an_overlay_that_fails_keeps_the_terminal_from_starting(
     response = await ann.call("post", "/pty", {})
     assert response.status_code == 400
     assert "its log says why" in response.json()["data"]["message"]
+
+
+async def test_fr_04_plugins_add_variables_and_one_that_fails_keeps_out_only_its_own(
+    ann: Person, tmp_path: Path
+) -> None:
+    hook = "@hookimpl\ndef terminal_environment(terminal): return "
+    write_package(tmp_path, "one", hook + "{'GIVEN': terminal.email, 'NUMBER': 3}")
+    write_package(tmp_path, "two", hook + "1 / 0")
+    write_package(tmp_path, "three", hook + "[1]")
+    with loaded(tmp_path):
+        info = await ann.open(env={"PS1": "ready> ", "GIVEN": "the client's"})
+        async with attached(info["id"], ann.headers) as shell:
+            await shell.until("ready> ")
+            await shell.type("echo =$GIVEN=$NUMBER=; echo do''ne\r")
+            seen = await shell.until("done")
+        failed = {plugin.name: plugin.fault for plugin in installed_plugins() if plugin.fault}
+    assert f"={ann.user.email}=3=" in seen
+    assert failed["two"].startswith("terminal_environment: ZeroDivisionError")
+    assert failed["three"] == "terminal_environment: returned no variables"
 
 
 async def test_without_a_worker_whoever_asked_is_told(

@@ -11,6 +11,7 @@ from sessions.actions.sessions import WorkFolder
 from sessions.models import Project, Session
 from teams.commands.pages import PAGES
 from teams.models import User
+from tests.installed_plugins import loaded, write_package
 from tests.sessions.factories import make_session
 
 # What looks at files does so on a thread of its own.
@@ -136,3 +137,30 @@ def test_a_folder_that_cannot_be_read_is_a_sentence(
     html = options(client_for(alice), q="@till", session=session.pk)
     assert 'role="option"' not in html
     assert "palette-none" in html
+
+
+def test_links_of_installed_plugins_are_for_those_that_they_name(
+    alice: User, vera: User, session: Session, client_for: ClientFor, tmp_path: Path
+) -> None:
+    write_package(
+        tmp_path,
+        "acme",
+        """
+        @hookimpl
+        def menu_entries():
+            return [
+                MenuEntry("wiki", "Wiki <b>", "https://wiki.example/?a=1&b=2", words="handbook"),
+                MenuEntry("till", "Till admin", "/docs/", need="admin"),
+            ]
+        """,
+    )
+    with loaded(tmp_path):
+        assert names(options(client_for(vera), q=">handbook")) == ["Wiki &lt;b&gt;"]
+        assert "Till admin" not in options(client_for(vera), q=">till admin")
+        html = options(client_for(alice), q=">till admin")
+        assert names(html)[0] == "Till admin"
+        assert 'href="/docs/"' in html
+        page = client_for(vera).get("/t/acme/").content.decode()
+        assert 'href="https://wiki.example/?a=1&amp;b=2" data-command="plugin-acme-wiki"' in page
+        assert "plugin-acme-till" not in page
+    assert "plugin-acme-wiki" not in client_for(alice).get("/t/acme/").content.decode()

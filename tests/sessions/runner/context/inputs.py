@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from opencode_web.lib.plugins.values import Place
 from sessions.agents.loader import Agent
 from sessions.config.model import Config
 from sessions.runner.context.source import ContextInputs
@@ -17,6 +18,7 @@ BUILD = Agent(name="build", description="", mode="primary", prompt="You write co
 def make_inputs(worktree: Path, **changes: Any) -> ContextInputs:
     inputs = ContextInputs(
         project="shop",
+        place=Place("team_test", "prj_test", worktree, worktree),
         directory=worktree,
         worktree=worktree,
         agent=BUILD,

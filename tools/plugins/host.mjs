@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { spawn, spawnSync } from "node:child_process"
 import { Console } from "node:console"
-import { writeSync } from "node:fs"
+import { openSync, rmSync, writeSync } from "node:fs"
 import * as modules from "node:module"
 import { pathToFileURL } from "node:url"
 
@@ -23,6 +23,9 @@ const waiting = []
 const current = new AsyncLocalStorage()
 let questions = 0
 let marker = ""
+// Which plugin each request is at, in a file: to be told each time would wake the server.
+const at = new Map()
+let told
 
 // Anything printed goes where errors go.
 globalThis.console = new Console(process.stderr)
@@ -46,6 +49,12 @@ function send(message) {
       wait(cell, 0, 0, 2) // a child has made the pipe one that does not wait
     }
   }
+}
+
+function tell(id, path) {
+  at.delete(id)
+  at.set(id, path)
+  if (told !== undefined) write(told, stringify([...at]) + "\n", 0)
 }
 
 const IMPORTS = `
@@ -181,6 +190,7 @@ function answered({ id, result, error }) {
 
 function over(call) {
   running.delete(call)
+  at.delete(call)
   for (const [id, question] of asked)
     if (question.call === call) answered({ id, error: { message: "The call is over." } })
 }
@@ -214,7 +224,9 @@ async function describe({ path, parts }) {
   return { path, hooks: [...new Set(hooks)], tools }
 }
 
-async function load({ files, entries: wanted, folder, directory, project }, tell) {
+async function load({ files, entries: wanted, folder, directory, project, at }, tell) {
+  rmSync(at, { force: true, recursive: true })
+  told = openSync(at, "wx")
   const { node } = process.versions
   if (Number.parseInt(node) < 20) throw new Error(`Plugins need Node.js 20 or later, not ${node}.`)
   const address = (path) => pathToFileURL(`${folder}/${path}`).href
@@ -252,7 +264,15 @@ async function load({ files, entries: wanted, folder, directory, project }, tell
   return { plugins }
 }
 
-async function hook({ name, input, output, without, stops }, tell) {
+// One after the other: the next may have been sent before this one was answered.
+let turn = Promise.resolve()
+function hook(params, tell) {
+  const result = turn.then(() => hookNow(params, tell))
+  turn = result.catch(() => {})
+  return result
+}
+
+async function hookNow({ name, input, output, without, stops }, tell) {
   const given = stringify(input)
   const changed = []
   const failed = []
@@ -335,10 +355,8 @@ async function answer(message) {
   if (method === "load") ({ marker } = params)
   const stop = new AbortController()
   running.set(id, stop)
-  const tell = (path) =>
-    send({ method: "notifications/progress", params: { progressToken: id, message: path } })
   try {
-    const work = () => METHODS[method](params, tell, stop.signal)
+    const work = () => METHODS[method](params, (path) => tell(id, path), stop.signal)
     send({ id, result: await current.run(id, work) })
   } catch (error) {
     send({ id, error: { message: said(error) } })

@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError, Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue, object_of
@@ -47,6 +48,15 @@ from teams.auth import authenticate_for
 from teams.models import Role
 from tools.errors import ToolError
 
+# Asked whenever plugins hear of something.
+_NEWEST_PROMPT = CompiledQuery(
+    lambda session_id: (
+        Message.objects.filter(session=session_id, role="user")
+        .select_related("author")
+        .order_by("-seq")[:1]
+    ),
+    str,
+)
 MAX_CALLS = 100
 MAX_LISTED = 100
 MAX_BYTES = 4 * 1024 * 1024
@@ -100,12 +110,12 @@ class PluginClient:
 
     def access(self) -> SessionAccess:
         """Asked again for each call: rights end when they end."""
-        prompts = Message.objects.filter(session=self._session, role="user").order_by("-seq")
-        if self._message_id:
+        prompt = _NEWEST_PROMPT.first(self._session.pk)
+        if self._message_id and (prompt is None or prompt.pk != self._message_id):
             answer = Message.objects.filter(session=self._session, pk=self._message_id).first()
             asked = answer.data.get("parentID") if answer is not None else None
-            prompts = prompts.filter(pk=asked or self._message_id)
-        prompt = prompts.select_related("author").first()
+            prompts = Message.objects.filter(session=self._session, role="user")
+            prompt = prompts.filter(pk=asked or self._message_id).select_related("author").first()
         if prompt is None or prompt.author is None or not prompt.author.is_active:
             raise ToolError("client is not available: nobody is there in whose name it reads.")
         person = authenticate_for(prompt.author, self._session.project.team)

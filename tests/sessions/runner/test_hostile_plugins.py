@@ -282,10 +282,12 @@ async def test_forged_answers_are_bounded_and_name_no_other_plugin(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def forge(*given: Any, **more: Any) -> Hooked:
-        return Hooked({"args": {"command": "touch made"}}, ("x" * 9_999,), {"y\nz" * 9_999: "no"})
+    async def forge(*given: Any, on_answer: Any, **more: Any) -> None:
+        on_answer(
+            Hooked({"args": {"command": "touch made"}}, ("x" * 9_999,), {"y\nz" * 9_999: "no"})
+        )
 
-    monkeypatch.setattr(plugin_hooks, "call_hook", forge)
+    monkeypatch.setattr(plugin_hooks, "call_hooks", forge)
     write_plugin(on(GUARD, "throw new Error('what the person has said')"))
     await in_db(trust, project, alice)
     await in_db(allow_bash, session)

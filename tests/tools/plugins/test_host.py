@@ -14,10 +14,12 @@ from tools.mcp.exchange import Greeted
 from tools.plugins import host
 from tools.plugins.host import (
     LOAD_S,
+    HookCall,
+    Hooked,
     Loaded,
     PluginLate,
     PluginProgram,
-    call_hook,
+    call_hooks,
     call_tool,
     loaded,
 )
@@ -50,8 +52,9 @@ def start(tmp_path: Path, worktree: Path) -> Any:
 
 async def hooked(greeted: Greeted, name: str = GUARD, **more: Any) -> Any:
     args = {"given": {"tool": "read"}, "output": {"args": {"a": 1}}, "limit_s": LOAD_S, **more}
-    given, output = args.pop("given"), args.pop("output")
-    return await call_hook(greeted.exchange, name, given, output, **args)
+    answers: list[Hooked] = []
+    await call_hooks(greeted.exchange, [HookCall(name, **args)], on_answer=answers.append)
+    return answers[0]
 
 
 def plugin(body: str) -> str:
@@ -205,7 +208,7 @@ async def test_a_plugin_reaches_nothing_of_the_server(
         assert args.pop("network") in ([], ["lo"])
         assert args == {
             "key": False,
-            "home": [],
+            "home": [".at"],
             "secrets": [],
             "client": "client.session.list is not available to plugins of a repository.",
         }

@@ -11,6 +11,7 @@ plugins of a project are trusted together, and each answer is checked like any t
   message}]}`; with `stops`, the first that throws ends it
 - `tool` `{path, name, arguments, context}` → `{title?, output, metadata?}` or `{error}`
 - `events` `{events: [event]}` → `{}` once the plugins are done with them
+- `dispose` `{}` → `{failed: [path]}`, before the process is ended
 
 While a request is at work, the process may ask `client` `{progressToken: id, name, given}` →
 `{data}` or `{error}`: `name` is a function of the `client` that plugins are given.

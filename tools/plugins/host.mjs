@@ -334,6 +334,21 @@ async function events({ events }, tell) {
   return {}
 }
 
+async function dispose(params, tell) {
+  const failed = []
+  for (const { path, parts } of LOADED)
+    for (const part of parts.filter((one) => typeof one.dispose === "function")) {
+      tell(path)
+      try {
+        await part.dispose()
+      } catch (error) {
+        console.error(said(error))
+        failed.push(path)
+      }
+    }
+  return { failed }
+}
+
 async function heard(part, event) {
   try {
     await part.event({ event })
@@ -342,7 +357,7 @@ async function heard(part, event) {
   }
 }
 
-const METHODS = { load, hook, tool, events }
+const METHODS = { load, hook, tool, events, dispose }
 
 async function answer(message) {
   const { id, method, params } = message

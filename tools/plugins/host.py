@@ -24,6 +24,7 @@ from tools.sandbox.service import Service, open_service
 LOAD_S = 10.0
 TOOL_S = 300.0
 EVENTS_S = 5.0
+DISPOSE_S = 1.0
 # Of the process with all that it starts.
 MEMORY_BYTES = 512 * 1024 * 1024
 _HEAP = "--max-old-space-size=192"
@@ -93,6 +94,7 @@ class _PluginExchange(Exchange):
     """
 
     at: Path = Path()
+    was_late: bool = False
 
     def plugin_of(self, call: Call) -> str:
         """Returns: where a request is; what has not begun waits for what was begun last."""
@@ -277,6 +279,18 @@ async def call_tool(
     return answer
 
 
+async def dispose(exchange: Exchange) -> list[str]:
+    """Have the plugins close what they hold. A process that was late is not asked: it may never
+    answer.
+
+    Returns: the paths of those that threw. Raises: PluginLate; ToolError.
+    """
+    if exchange.is_over or not isinstance(exchange, _PluginExchange) or exchange.was_late:
+        return []
+    answer = await _ask(exchange, "dispose", {}, DISPOSE_S, nobody)
+    return [str(path)[:500] for path in _list(answer.get("failed"))]
+
+
 async def tell_events(exchange: Exchange, events: list[JsonValue], *, client: Client) -> None:
     """Have plugins see events. Returns when they are done with them, or have had time enough.
 
@@ -301,7 +315,9 @@ async def _within(exchange: Exchange, call: Call, limit_s: float, client: Client
         async with asyncio.timeout(limit_s):
             answer = await _answered(exchange, call, client)
     except TimeoutError as exc:
-        path = exchange.plugin_of(call) if isinstance(exchange, _PluginExchange) else ""
+        path = ""
+        if isinstance(exchange, _PluginExchange):
+            path, exchange.was_late = exchange.plugin_of(call), True
         raise PluginLate(path, limit_s) from exc
     if _is_deep(answer):
         raise ToolError("The answer of the plugins is nested too deeply.")

@@ -110,7 +110,11 @@ class SessionPlugins:
 
     def has(self, hook: str) -> bool:
         """Whether a plugin is to be called, or its absence is to be noticed."""
-        return any(hook in plugin.hooks for plugin in self.plugins)
+        return self.has_any(hook)
+
+    def has_any(self, *hooks: str) -> bool:
+        """As `has`, for one of several."""
+        return any(hook in plugin.hooks for plugin in self.plugins for hook in hooks)
 
     def notes(self, hook: str, did: str, why: str) -> tuple[PluginNote, ...]:
         """Returns: the same of every plugin that has a hook."""

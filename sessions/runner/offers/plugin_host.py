@@ -8,6 +8,7 @@ turns beside the session's MCP servers, and ends like those.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.models import Session
 from sessions.repository.brought import PLUGINS, Brought, BroughtKind
-from sessions.repository.plugins import EVENT, HOOKS, REFUSED, named_in
+from sessions.repository.plugins import DISPOSE, EVENT, HOOKS, REFUSED, named_in
 from sessions.repository.trust import brought_by, files_of
 from sessions.runner.offers.mcp_kept import end_server, keep
 from sessions.runner.offers.plugin_client import PluginClient
@@ -31,11 +32,14 @@ from tools.plugins.host import (
     PluginLate,
     PluginProgram,
     call_tool,
+    dispose,
     loaded,
 )
 from tools.redaction import NO_SECRETS
 from tools.sandbox.base import Sandbox
 from tools.sandbox.bubblewrap import BubblewrapSandbox
+
+logger = logging.getLogger(__name__)
 
 # No MCP server has this name.
 NAME = "/plugins"
@@ -86,6 +90,18 @@ class PluginProcess:
             if any(EVENT in one.hooks for one in loaded(greeted)):
                 await stack.enter_async_context(telling(greeted.exchange, self.session))
             yield greeted
+            if any(DISPOSE in one.hooks for one in loaded(greeted)):
+                await self._dispose(greeted)
+
+    async def _dispose(self, greeted: Greeted) -> None:
+        """Have plugins close what they hold. What is late or at work is ended without that."""
+        known = [file.path for file in self.brought.of(BroughtKind.PLUGIN)]
+        try:
+            failed = await dispose(greeted.exchange)
+        except ToolError:
+            failed = known
+        for path in [one for one in known if one in failed]:
+            logger.warning("plugin.failed session=%s plugin=%s hook=dispose", self.session.pk, path)
 
     def kept(self, place: Server | None = None) -> Server:
         """Returns: the one that lives, which is started by `place` when it is first reached."""

@@ -67,6 +67,10 @@ class ShownHistory:
             entries.append(one)
         return replace(self, entries=tuple(entries))
 
+    def entry(self, message_id: str) -> HistoryEntry:
+        """Returns: the message with this id, which there must be."""
+        return next(one for one in self.entries if one.row.pk == message_id)
+
     def messages(self, left: JsonObject) -> tuple[Message, ...]:
         """Build the messages again from what plugins left of `to_json`. Raises: NotTaken."""
         entries = list(_taken(self.entries, left.get("messages")))

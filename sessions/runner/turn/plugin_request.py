@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,16 @@ from providers.llm.messages import ResolvedModel, Text, UserMessage
 from sessions.events.parts import StepStartPart
 from sessions.events.types import PartUpdated
 from sessions.models import Part
-from sessions.repository.plugins import COMPACTING, HISTORY, MESSAGE, PARAMS, SYSTEM, PluginNote
+from sessions.repository.plugins import (
+    COMMAND,
+    COMPACTING,
+    DEFINITION,
+    HISTORY,
+    MESSAGE,
+    PARAMS,
+    SYSTEM,
+    PluginNote,
+)
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.steps import ProviderTurn
 from sessions.runner.log.text_writer import append_events
@@ -27,6 +36,7 @@ from sessions.runner.offers.plugin_hooks import (
     SessionPlugins,
     session_plugins,
 )
+from sessions.runner.turn.plugin_definitions import with_definitions
 from sessions.runner.turn.plugin_history import ShownHistory, shown_history
 from sessions.runner.turn.plugin_messages import show_messages
 
@@ -43,26 +53,29 @@ _OPTIONS = frozenset(
 )
 
 
-async def with_plugins(turn: ProviderTurn, lease: Lease) -> ProviderTurn:
-    """Returns: the turn with the request as the plugins leave it. Nothing is done without any.
+async def with_plugins(
+    turn: ProviderTurn, lease: Lease
+) -> tuple[ProviderTurn, SessionPlugins | None]:
+    """Returns: the turn with the request as the plugins leave it, and those. Nothing is done
+    without any.
 
     What a plugin leaves that may not be, or that a budget does not allow, is dropped.
     """
     brought = turn.setup.config.brought
     if not brought.runs_plugins:
-        return turn
+        return turn, None
     plugins, history = await in_db(_look_up, turn)
     if plugins is None:
-        return turn
+        return turn, None
     plugins.wake()
     notes: list[PluginNote] = []
-    if history is not None and plugins.has(MESSAGE):
+    if history is not None and plugins.has_any(MESSAGE, COMMAND):
         history, request, events = await show_messages(plugins, history, turn.request)
         turn = replace(turn, request=request)
         if events:
             await in_db(append_events, lease, events)
     elif history is None and turn.summary is None:
-        for hook in (MESSAGE, HISTORY):
+        for hook in (COMMAND, MESSAGE, HISTORY):
             notes += plugins.notes(hook, "failed", "The history has changed meanwhile.")
     if turn.summary is not None:
         turn, said = await _changed(turn, plugins, [_with_notes(turn)])
@@ -73,16 +86,19 @@ async def with_plugins(turn: ProviderTurn, lease: Lease) -> ProviderTurn:
         changes.insert(0, await asyncio.to_thread(_with_history, history))
     turn, said = await _changed(turn, plugins, changes)
     notes += said
+    if plugins.has(DEFINITION) and turn.summary is None:
+        turn, said = await with_definitions(turn, plugins)
+        notes += said
     if notes:
-        await in_db(_keep_notes, turn, lease, notes)
-    return turn
+        await in_db(keep_notes, turn, lease, notes)
+    return turn, plugins
 
 
 def _look_up(turn: ProviderTurn) -> tuple[SessionPlugins | None, ShownHistory | None]:
     plugins = session_plugins(turn.session, turn.setup.config.brought, turn.info.parentID)
     if plugins is None or turn.summary is not None:
         return plugins, None
-    wanted = plugins.has(MESSAGE) or plugins.has(HISTORY)
+    wanted = plugins.has_any(COMMAND, MESSAGE, HISTORY)
     return plugins, shown_history(turn) if wanted else None
 
 
@@ -231,10 +247,12 @@ def _is_count(value: JsonValue) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**31
 
 
-def _keep_notes(turn: ProviderTurn, lease: Lease, notes: list[PluginNote]) -> None:
+def keep_notes(turn: ProviderTurn, lease: Lease, notes: Iterable[PluginNote]) -> None:
+    """Put what plugins did into the log, beside the step."""
     row = Part.objects.filter(message=turn.info.id, type="step-start").order_by("seq").last()
     if row is None:
         return
     part = StepStartPart.model_validate(row.data)
-    told = part.model_copy(update={"plugins": [note.to_json() for note in notes]})
+    said = [*(part.plugins or []), *(note.to_json() for note in notes)]
+    told = part.model_copy(update={"plugins": said})
     append_events(lease, [PartUpdated(part=told)])

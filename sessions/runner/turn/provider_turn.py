@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from decimal import Decimal
+from functools import partial
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
@@ -50,6 +51,7 @@ from sessions.events.types import (
     SessionStatus,
     SessionUsed,
 )
+from sessions.repository.plugins import TEXT
 from sessions.runner.calls.guarded_calls import Repetition, guard_calls
 from sessions.runner.calls.guards import Monologue
 from sessions.runner.calls.repairs import repair_calls
@@ -66,6 +68,7 @@ from sessions.runner.log.text_writer import TextWriter, append_events
 from sessions.runner.offers.mcp_names import name_servers
 from sessions.runner.turn.meter import Meter
 from sessions.runner.turn.plugin_request import with_plugins
+from sessions.runner.turn.plugin_texts import complete_text
 from sessions.runner.turn.retries import cut_error, final_error, wait_before_retry_s, wire_error
 from sessions.runner.turn.structured import settle_output
 from sessions.secrets import project_redactor
@@ -98,7 +101,10 @@ async def _run_turn(turn: ProviderTurn, lease: Lease, done: Operation) -> list[S
     redactor = await in_db(project_redactor, turn.session.project_id)
     recorder = _Recorder(turn, lease, TextWriter(turn, lease, redactor), redactor)
     try:
-        recorder.turn = turn = await with_plugins(turn, lease)
+        turn, plugins = await with_plugins(turn, lease)
+        recorder.turn = turn
+        if plugins is not None and plugins.has(TEXT) and turn.summary is None:
+            recorder.writer.complete = partial(complete_text, turn, lease, plugins)
         return await _try(turn, recorder, done)
     except asyncio.CancelledError:
         await asyncio.shield(recorder.writer.keep())
@@ -359,6 +365,7 @@ class _Recorder:
 
     async def _taken_back(self) -> list[SessionEvent]:
         """What a try wrote that another one takes the place of is removed; its cost counts."""
+        self.writer.complete = None
         await self.writer.close()  # whatever it still had to write is written
         message_id = self.turn.info.id
         written = [*self.writer.opened, *(part.id for part in self.calls.values())]
@@ -367,6 +374,7 @@ class _Recorder:
 
     async def failing_events(self, error: ProviderError, final: MessageError) -> list[SessionEvent]:
         """The end of a stream that failed for good: what came stays, calls are not made."""
+        self.writer.complete = None
         events = await self.writer.close({"interrupted": True})
         if self.writer.said.strip() and self.turn.summary is None:
             final = cut_error(error, final)

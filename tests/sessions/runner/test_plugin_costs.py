@@ -48,7 +48,7 @@ async def test_a_turn_without_plugins_asks_the_database_nothing_about_them(
     with_feature = await _fewest(alice, session)
 
     async def unchanged(turn: Any, lease: Any) -> Any:
-        return turn
+        return turn, None
 
     monkeypatch.setattr(provider_turn, "with_plugins", unchanged)
     monkeypatch.setattr(tool_calls, "session_plugins", lambda session, brought, turn: None)
@@ -119,10 +119,11 @@ async def test_hooks_of_all_plugins_are_one_message_each_and_wait_for_each_other
         "experimental.chat.messages.transform",
         "experimental.chat.system.transform",
         "chat.params",
+        "experimental.text.complete",
     ]
     # What does not depend on an answer does not wait for it, and nothing comes but answers.
     assert traffic.order.startswith("><>>>")
-    assert traffic.order.count("<") == 4
+    assert traffic.order.count("<") == 5
     # Everything but the history is small, and plugins that change nothing leave nothing behind.
     small = [one for one in traffic.sent if "messages.transform" not in json.dumps(one)]
     assert all(len(json.dumps(one)) < 64 * 1024 for one in small)

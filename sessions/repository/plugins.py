@@ -22,6 +22,10 @@ TEXT = "experimental.text.complete"
 DEFINITION = "tool.definition"
 EVENT = "event"
 DISPOSE = "dispose"
+# Where parts say in their metadata what plugins did to them.
+NOTES = "plugins"
+# Beside what came of a hook: changed, failed, late.
+WROTE, SAID = "wrote", "said"
 # How long each may take for all plugins together. Units: seconds.
 LIMITS_S = {
     BEFORE_CALL: 5.0,
@@ -74,7 +78,8 @@ class Plugin:
 
 @dataclass(frozen=True)
 class PluginNote:
-    """What a plugin did in a hook: `did` is changed, failed or late, `why` it failed."""
+    """What a plugin did in a hook: `did` is changed, failed, late, or what it did by `client`:
+    wrote, said. `why` it failed, or what it said."""
 
     path: str
     hook: str

@@ -148,7 +148,7 @@ function clientAt(path) {
     },
     apply: async (_, self, [given]) => {
       const name = path.join(".")
-      if (name !== "app.log" && name !== "tui.showToast") return ask(name, given ?? {})
+      if (name !== "app.log") return ask(name, given ?? {})
       console.error(stringify(given?.body ?? given ?? null))
       return { data: true }
     },

@@ -15,7 +15,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from django.db import transaction
@@ -26,7 +26,7 @@ from opencode_web.lib.text import clean_text
 from sessions.models import Session, ToolDescription
 from sessions.repository.brought import Brought, BroughtKind
 from sessions.repository.custom_tools import Described, described
-from sessions.repository.plugins import EVENT, LIMITS_S, Plugin, PluginNote, assumed
+from sessions.repository.plugins import EVENT, LIMITS_S, SAID, Plugin, PluginNote, assumed
 from sessions.runner.offers.mcp_kept import end_server
 from sessions.runner.offers.plugin_client import PluginClient
 from sessions.runner.offers.plugin_host import (
@@ -179,6 +179,15 @@ class SessionPlugins:
             return
         async with self._kept().connect() as greeted:
             require_loaded(greeted, {*wanted})
+            client = PluginClient(self.process.session, self.turn)
+
+            def answered(one: Hooked) -> None:
+                hook = asked[len(answers)]
+                answer = self._answer(hook, one)
+                said = (PluginNote("", hook.hook, SAID, text) for text in client.said)
+                answers.append(replace(answer, notes=(*answer.notes, *said)))
+                client.said.clear()
+
             lost = {one.path for one in loaded(greeted) if one.problem}
             sent = [first, *takewhile(lambda one: lost.isdisjoint(self._having(one.hook)), others)]
             await call_hooks(
@@ -194,8 +203,8 @@ class SessionPlugins:
                     )
                     for one in sent
                 ],
-                on_answer=lambda one: answers.append(self._answer(asked[len(answers)], one)),
-                client=PluginClient(self.process.session, self.turn),
+                on_answer=answered,
+                client=client,
             )
 
     def _kept(self) -> Server:

@@ -14,13 +14,11 @@ from sessions.commands.marks import is_shell_step, read_mark
 from sessions.events.messages import UserMessage
 from sessions.events.parts import AnyPart, TextPart
 from sessions.events.types import PartUpdated, SessionEvent
-from sessions.repository.plugins import COMMAND, MESSAGE, PluginNote
+from sessions.repository.plugins import COMMAND, MESSAGE, NOTES, PluginNote
 from sessions.runner.log.model_history import HistoryEntry
 from sessions.runner.offers.plugin_hooks import HookAnswer, SessionPlugins
 from sessions.runner.turn.plugin_history import ShownHistory
 
-# In the metadata of a message's first text: what plugins did.
-NOTES = "plugins"
 MAX_TEXT_BYTES = 1024 * 1024
 _MAX_ADDED = 10
 _MAX_KNOWN = 1_000

@@ -5,7 +5,8 @@ each line. What it says begins with a marker that it was told in its first messa
 plugins print is no answer. A plugin that digs for the marker in its own process gains nothing: all
 plugins of a project are trusted together, and each answer is checked like any that they may give.
 
-- `load` `{marker, at, files: {path: text}, entries: [path], folder, directory, project}` →
+- `load` `{marker, at, files: {path: text}, entries: [path], folder, directory, project,
+  zod}` →
   `{plugins: [{path, hooks, tools: [{name, description, parameters}], problem}]}`
 - `hook` `{name, input, output, without: [path]}` → `{output, changed: [path], failed: [{path,
   message}]}`; with `stops`, the first that throws ends it

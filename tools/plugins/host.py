@@ -32,6 +32,8 @@ _PROCESSES = 64
 _MAX_SAID_CHARS = 2_000
 _MOST_LEVELS = 100
 _AT = ".at"
+# All of it as one module: see static/vendor/update.py.
+_ZOD = "static/vendor/zod-4.1.8/zod.mjs"
 _MAX_AT_BYTES = 64 * 1024
 _MOST_ASKS = 8
 NO_NODE = "Plugins need Node.js 20 or later in the sandbox, and there is none."
@@ -123,6 +125,11 @@ class PluginProgram:
     # Of those that load.
     client: Client = field(default=nobody, compare=False, repr=False)
 
+    @property
+    def _wants_zod(self) -> bool:
+        """Whether to send it: its text is larger than all else."""
+        return any("zod" in text or "schema" in text for text in self.files.values())
+
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator[Greeted]:
         """Start it and load the plugins; it is gone with all it started when the block is left.
@@ -145,6 +152,7 @@ class PluginProgram:
                         "marker": marker,
                         "at": str(HOME / _AT),
                         "files": dict(self.files),
+                        "zod": _zod() if self._wants_zod else "",
                         "entries": list(self.entries),
                         "folder": str(self.worktree),
                         "directory": str(self.directory),
@@ -360,4 +368,11 @@ def _list(value: JsonValue) -> list[JsonValue]:
 
 @cache
 def _host() -> str:
-    return Path(__file__).with_name("host.mjs").read_text(encoding="utf-8")
+    folder = Path(__file__).parent
+    texts = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("bun.mjs", "host.mjs"))
+    return "".join(texts)
+
+
+@cache
+def _zod() -> str:
+    return (Path(__file__).parents[2] / _ZOD).read_text(encoding="utf-8")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
@@ -15,7 +18,16 @@ from sessions.runner.turn.plugin_request import keep_notes
 MAX_BYTES = 1024 * 1024
 
 
-async def complete_text(
+def completer(
+    turn: ProviderTurn, lease: Lease, plugins: SessionPlugins | None
+) -> Callable[[TextPart], Awaitable[TextPart]] | None:
+    """Returns: what plugins do with a text of an answer; None where there is nothing to do."""
+    if plugins is None or turn.summary is not None or not plugins.has(TEXT):
+        return None
+    return partial(_complete, turn, lease, plugins)
+
+
+async def _complete(
     turn: ProviderTurn, lease: Lease, plugins: SessionPlugins, part: TextPart
 ) -> TextPart:
     """Returns: the part as plugins leave it; people have seen the text grow as it was."""

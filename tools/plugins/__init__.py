@@ -8,8 +8,8 @@ plugins of a project are trusted together, and each answer is checked like any t
 - `load` `{marker, at, files: {path: text}, entries: [path], folder, directory, project,
   zod}` →
   `{plugins: [{path, hooks, tools: [{name, description, parameters}], problem}]}`
-- `hook` `{name, input, output, without: [path]}` → `{output, changed: [path], failed: [{path,
-  message}]}`; with `stops`, the first that throws ends it
+- `hook` `{name, input, output, without: [path]}` → `{output?, changed: [path], failed: [{path,
+  message}]}`, without what nobody has changed; with `stops`, the first that throws ends it
 - `tool` `{path, name, arguments, context}` → `{title?, output, metadata?}` or `{error}`
 - `events` `{events: [event]}` → `{}` once the plugins are done with them
 - `dispose` `{}` → `{failed: [path]}`, before the process is ended

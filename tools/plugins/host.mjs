@@ -266,19 +266,24 @@ async function hookNow({ name, input, output, without, stops }, tell) {
       tell(path)
       try {
         // A copy of its own: what it does to it later is nobody's answer.
-        const left = parse(text)
-        await part[name](parse(given), left)
-        const after = stringify(left)
+        const own = parse(text)
+        await part[name](parse(given), own)
+        const after = stringify(own)
         parse(after)
         if (after !== text) changed.push(path)
         text = after
       } catch (error) {
         failed.push({ path, message: said(error) })
-        if (stops) return { output: parse(text), changed, failed }
+        if (stops) return left(text, changed, failed)
       }
     }
   }
-  return { output: parse(text), changed, failed }
+  return left(text, changed, failed)
+}
+
+// What nobody has changed is not sent back.
+function left(text, changed, failed) {
+  return { ...(changed.length ? { output: parse(text) } : {}), changed, failed }
 }
 
 async function tool({ path, name, arguments: args, context }, tell, signal) {

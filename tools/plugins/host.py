@@ -250,7 +250,8 @@ async def call_hooks(
             sent.append(call := exchange.begin("hook", one.to_json(), follows=True))
             begun.callback(exchange.end, call)
         for one, call in zip(calls, sent, strict=True):
-            on_answer(_hooked(await _within(exchange, call, one.limit_s, client)))
+            answer = await _within(exchange, call, one.limit_s, client)
+            on_answer(_hooked({"output": one.output, **answer}))
 
 
 def _hooked(answer: JsonObject) -> Hooked:
@@ -266,6 +267,15 @@ def _hooked(answer: JsonObject) -> Hooked:
             if isinstance(one, dict)
         },
     )
+
+
+def problems_of(greeted: Greeted) -> dict[str, str]:
+    """Returns: why plugins could not be loaded, by their path. Asked for each hook."""
+    return {
+        str(one.get("path", "")): str(one["problem"])
+        for one in _list(greeted.hello.get("plugins"))
+        if isinstance(one, dict) and one.get("problem")
+    }
 
 
 async def call_tool(

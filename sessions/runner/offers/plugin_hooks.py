@@ -39,7 +39,7 @@ from sessions.runner.offers.plugin_host import (
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
 from tools.mcp.exchange import Greeted, Server
-from tools.plugins.host import HookCall, Hooked, PluginLate, call_hooks, loaded
+from tools.plugins.host import HookCall, Hooked, PluginLate, call_hooks, problems_of
 
 logger = logging.getLogger(__name__)
 
@@ -188,7 +188,7 @@ class SessionPlugins:
                 answers.append(replace(answer, notes=(*answer.notes, *said)))
                 client.said.clear()
 
-            lost = {one.path for one in loaded(greeted) if one.problem}
+            lost = problems_of(greeted).keys()
             sent = [first, *takewhile(lambda one: lost.isdisjoint(self._having(one.hook)), others)]
             await call_hooks(
                 greeted.exchange,

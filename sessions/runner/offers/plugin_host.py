@@ -11,6 +11,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from opencode_web.lib.json import JsonObject
@@ -34,6 +35,7 @@ from tools.plugins.host import (
     call_tool,
     dispose,
     loaded,
+    problems_of,
 )
 from tools.redaction import NO_SECRETS
 from tools.sandbox.base import Sandbox
@@ -78,7 +80,7 @@ class PluginProcess:
     brought: Brought
     program: PluginProgram
 
-    @property
+    @cached_property
     def key(self) -> Key:
         """Under which it is kept."""
         return Key(self.session.pk, NAME, identity_of(self.brought, self.program.sandbox))
@@ -203,9 +205,9 @@ async def run_plugin_tool(
 
 def require_loaded(greeted: Greeted, paths: set[str]) -> None:
     """Raises: ToolError when one of these plugins could not be loaded this time."""
-    for one in loaded(greeted):
-        if one.problem and one.path in paths:
-            raise ToolError(f"{one.path} could not be loaded: {short(one.problem)}")
+    for path, problem in problems_of(greeted).items():
+        if path in paths:
+            raise ToolError(f"{path} could not be loaded: {short(problem)}")
 
 
 def plain_words(exc: ToolError) -> str:

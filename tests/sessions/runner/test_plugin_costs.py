@@ -60,6 +60,7 @@ class Traffic:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sent: list[JsonObject] = []
+        self.received: list[JsonObject] = []
         self.order = ""
         lines = host._MarkedLines
         send, receive = lines.send, lines.receive
@@ -72,13 +73,14 @@ class Traffic:
         async def receiving(wire: Any) -> JsonObject:
             message = await receive(wire)
             self.order += "<" if message else ""
+            self.received.append(message)
             return message
 
         monkeypatch.setattr(lines, "send", sending)
         monkeypatch.setattr(lines, "receive", receiving)
 
     def clear(self) -> None:
-        self.sent, self.order = [], ""
+        self.sent, self.received, self.order = [], [], ""
 
     @property
     def hooks(self) -> list[str]:
@@ -127,6 +129,7 @@ async def test_hooks_of_all_plugins_are_one_message_each_and_wait_for_each_other
     # Everything but the history is small, and plugins that change nothing leave nothing behind.
     small = [one for one in traffic.sent if "messages.transform" not in json.dumps(one)]
     assert all(len(json.dumps(one)) < 64 * 1024 for one in small)
+    assert all(len(json.dumps(one)) < 200 for one in traffic.received)
     events = await in_db(lambda: [*Event.objects.all()])
     assert not [one.data for one in events if '"plugins":' in json.dumps(one.data)]
 

@@ -141,12 +141,13 @@ class PluginProgram:
         if not isinstance(self.sandbox, BubblewrapSandbox):
             raise ToolError(ONLY_SANDBOXED)
         marker = f"{secrets.token_hex(16)}:"
+        at = _folder(self.sandbox) / "home" / _AT
+        with contextlib.suppress(OSError):
+            at.unlink()  # what an earlier process was at says nothing of this one
         command = Command(argv=node(_host(), _HEAP), cwd=self.directory, timeout_s=None)
         try:
             async with open_service(_walled(self.sandbox), command) as service:
-                exchange = _PluginExchange(
-                    _MarkedLines(service, marker), at=_folder(self.sandbox) / "home" / _AT
-                )
+                exchange = _PluginExchange(_MarkedLines(service, marker), at=at)
                 async with serving(exchange):
                     given: JsonObject = {
                         "marker": marker,

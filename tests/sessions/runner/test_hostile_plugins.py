@@ -130,7 +130,7 @@ async def test_one_that_cannot_be_loaded_costs_the_others_nothing_for_long(
     monkeypatch: pytest.MonkeyPatch,
     code: str,
 ) -> None:
-    monkeypatch.setattr(host, "LOAD_S", 1.5)
+    monkeypatch.setattr(host, "LOAD_S", 3.0)
     write_plugin(f"{code}\n" + on(SYSTEM, "o.system.push('bad')"))
     write_plugin(on(SYSTEM, "o.system.push('good')"), "b.js")
     await in_db(trust, project, alice)

@@ -125,6 +125,21 @@ async def test_one_that_is_late_is_named(start: Any, code: str) -> None:
         assert late.value.path == PATH.replace("a.js", "b.js")
 
 
+async def test_one_that_does_not_start_is_nobodys_fault(
+    start: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with start(a=on("for (;;) {}")) as greeted:
+        with pytest.raises(PluginLate):
+            await hooked(greeted, limit_s=0.5)
+    assert PATH in (tmp_path / "session/plugins/home/.at").read_text()
+    monkeypatch.setattr(host, "LOAD_S", 0.5)
+    monkeypatch.setattr(host, "node", lambda *given: ("sleep", "60"))
+    with pytest.raises(PluginLate) as late:
+        async with start(a=on("")):
+            pass
+    assert late.value.path == ""
+
+
 async def test_what_a_plugin_prints_is_no_answer(start: Any) -> None:
     forged = r"""
         const answers = [1, 2, 3, 4].map((id) =>

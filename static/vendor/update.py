@@ -2,8 +2,8 @@
 
 A package is fetched by `npm pack`, its tarball is compared with the digest below, and the named
 files are copied unedited beside their licence. The icons that templates name become one sprite.
-CodeMirror has no file for browsers, and zod no single one for plugins: `codemirror/` and `zod/` name
-packages and what we take from them, of which esbuild makes one module.
+CodeMirror has no file for browsers, and zod no single one for plugins: `codemirror/` and `zod/`
+name packages and what we take from them, of which esbuild makes one module.
 """
 
 from __future__ import annotations

@@ -253,6 +253,7 @@ def keep_notes(turn: ProviderTurn, lease: Lease, notes: Iterable[PluginNote]) ->
     if row is None:
         return
     part = StepStartPart.model_validate(row.data)
-    said = [*(part.plugins or []), *(note.to_json() for note in notes)]
-    told = part.model_copy(update={"plugins": said})
+    known, said = part.plugins or [], [note.to_json() for note in notes]
+    # Another try of an answer says the same again.
+    told = part.model_copy(update={"plugins": [*known, *(one for one in said if one not in known)]})
     append_events(lease, [PartUpdated(part=told)])

@@ -1,4 +1,4 @@
-"""Our own cost of a trivial turn behind a long history, measured by `bench.turn_cost`."""
+"""Our own cost of a trivial turn: behind a long history, and with plugins that do nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ _TIMEOUT_S = 300
 
 def measure_history(server: Server, *, turns: int) -> dict[str, float]:
     """Returns: for each size `history<size>.statements` and `.ms`, medians of a turn."""
-    code = f"from bench.turn_cost import measure_turns; measure_turns({turns})"
+    return _run(server, f"from bench.turn_cost import measure_turns; measure_turns({turns})")
+
+
+def measure_plugins(server: Server, *, turns: int) -> dict[str, float]:
+    """Returns: what `bench.plugin_cost` prints."""
+    return _run(server, f"from bench.plugin_cost import measure_plugins; measure_plugins({turns})")
+
+
+def _run(server: Server, code: str) -> dict[str, float]:
     done = subprocess.run(
         [sys.executable, "manage.py", "shell", "--no-imports", "-c", code],
         cwd=server.cwd,

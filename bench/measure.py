@@ -15,7 +15,7 @@ from playwright.async_api import Error as PlaywrightError
 from bench.api import Api
 from bench.browser import LOADS, chromium, measure_load, measure_long, measure_paint
 from bench.growth import EARLY, LATE, measure_growth
-from bench.history import TURNS, measure_history
+from bench.history import TURNS, measure_history, measure_plugins
 from bench.live import LONG_CHUNKS, measure_first_delta, measure_lag
 from bench.navigation import measure_busy, measure_navigation
 from bench.npm import Unavailable
@@ -109,6 +109,8 @@ async def measure(server: Server, plan: Plan, say: Callable[[str], None]) -> Val
         say(f"{server.title}: scripted provider and browser")
         async with _group(values, "history"):
             values |= await asyncio.to_thread(measure_history, server, turns=plan.of(TURNS))
+        async with _group(values, "plugins"):
+            values |= await asyncio.to_thread(measure_plugins, server, turns=plan.of(TRIVIAL))
         async with _group(values, "inline."), running(server) as (child, api):
             await _inline(values, api, child, plan)
         async with _group(values, "ws"), running(server) as (child, api):

@@ -59,6 +59,22 @@ def _history(messages: int) -> tuple[Row, ...]:
     )
 
 
+def _plugins() -> Iterator[Row]:
+    cpu = "CPU of our process for that"
+    bare = "Trivial turn of a project without plugins"
+    yield Row("plugins.none.ms", bare, "ms", 1, has_goal=False)
+    yield Row("plugins.none.cpu", cpu, "ms", 1, has_goal=False)
+    for key, title, budget in (
+        ("event", "that only hear events", None),
+        ("all", "that have every hook", 10),
+    ):
+        idle = f"the same with three idle plugins {title}"
+        yield Row(f"plugins.{key}.ms", idle, "ms", 1, has_goal=False)
+        yield Row(f"plugins.{key}.cpu", cpu, "ms", 1, has_goal=False)
+        yield Row(f"plugins.{key}.added", "longer by", "ms", 1, budget=budget, has_goal=False)
+        yield Row(f"plugins.{key}.ratio", "ratio", "", 2, has_goal=False)
+
+
 # With the milliseconds that we may take, beyond the bare program where there is one.
 TOOLS = {"read": 10, "glob": 10, "grep": 10, "list": 10, "edit": 10, "bash": 25}
 # The program that a tool cannot be faster than.
@@ -214,6 +230,7 @@ ROWS: tuple[Row, ...] = (
     *_history(10),
     *_history(1_000),
     *_history(10_000),
+    *_plugins(),
     *_requests(),
     *_tools(),
     *_snapshots(),

@@ -65,7 +65,7 @@ def measure_turns(turns: int) -> None:
         costs = []
         for _ in range(_WARM_UP + turns):
             before, started = statements[0], time.monotonic()
-            _take_turn(principal, session.pk)
+            take_turn(principal, session.pk)
             costs.append((statements[0] - before, (time.monotonic() - started) * 1000))
         counts, walls = zip(*costs[_WARM_UP:], strict=True)
         found[f"history{size}.statements"] = median(counts)
@@ -73,7 +73,7 @@ def measure_turns(turns: int) -> None:
     print(json.dumps(found))
 
 
-def _take_turn(principal: Principal, session_id: str) -> None:
+def take_turn(principal: Principal, session_id: str) -> None:
     draft = PromptDraft(
         parts=[{"type": "text", "text": INLINE_TEXT}], model=ModelRef("demo", "inline")
     )

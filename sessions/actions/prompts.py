@@ -34,6 +34,7 @@ from sessions.inbox import find_input, promotion_events
 from sessions.models import Event, Message, Session, SessionInput, State
 from sessions.output_format import read_format
 from sessions.part_ids import is_any_taken, with_ascending_ids
+from sessions.repository.plugins import NOTES, WROTE, PluginNote
 from sessions.wake import wake
 from sessions.wire import to_ms
 from teams.audit import AuditAction, record
@@ -62,6 +63,8 @@ class PromptDraft:
     format: JsonObject | None = None
     # Of the command that the first text came of.
     command: Mark | None = None
+    # Plugins have written it in the person's name.
+    by_plugins: bool = False
 
 
 def admit_prompt(
@@ -112,6 +115,9 @@ def admit_prompt(
             resolve_model(team, wanted, config=data, user=user)
     if draft.command is not None and isinstance(first := parts[0], TextPart):
         parts[0] = with_mark(first, draft.command)
+    if draft.by_plugins:
+        note = PluginNote("", "client", WROTE).to_json()
+        parts[0] = parts[0].model_copy(update={"metadata": {NOTES: [note]}})
     event = InputAdmitted(
         author_id=access.principal.user.pk, delivery=draft.delivery, info=info, parts=parts
     )
@@ -220,8 +226,9 @@ def build_parts(
             raise Invalid(f"Not a part id: {part_id}")
         given = {key: clean_json(value) for key, value in given.items()}
         if isinstance(metadata := given.get("metadata"), dict):
-            # What is to be run or read is said by a command's template and by files alone.
-            kept = {key: value for key, value in metadata.items() if key not in (KEY, READ)}
+            # What is to be run or read is said by a command's template and by files alone, and what
+            # plugins did by them.
+            kept = {key: value for key, value in metadata.items() if key not in (KEY, READ, NOTES)}
             given["metadata"] = kept
         address = {"id": part_id, "sessionID": session.pk, "messageID": message_id}
         try:

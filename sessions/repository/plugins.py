@@ -17,7 +17,15 @@ PARAMS = "chat.params"
 SHELL_ENV = "shell.env"
 HISTORY = "experimental.chat.messages.transform"
 COMPACTING = "experimental.session.compacting"
+COMMAND = "command.execute.before"
+TEXT = "experimental.text.complete"
+DEFINITION = "tool.definition"
 EVENT = "event"
+DISPOSE = "dispose"
+# Where parts say in their metadata what plugins did to them.
+NOTES = "plugins"
+# Beside what came of a hook: changed, failed, late.
+WROTE, SAID = "wrote", "said"
 # How long each may take for all plugins together. Units: seconds.
 LIMITS_S = {
     BEFORE_CALL: 5.0,
@@ -28,10 +36,13 @@ LIMITS_S = {
     SHELL_ENV: 5.0,
     HISTORY: 2.0,
     COMPACTING: 2.0,
+    COMMAND: 2.0,
+    TEXT: 2.0,
+    DEFINITION: 2.0,
 }
-HOOKS = frozenset({*LIMITS_S, EVENT})
+HOOKS = frozenset({*LIMITS_S, EVENT, DISPOSE})
 # Names without a dot stand in texts without quotes.
-_NAMED = {EVENT: re.compile(r"\bevent\s*[:(]")}
+_NAMED = {name: re.compile(rf"\b{name}\s*[:(]") for name in (EVENT, DISPOSE)}
 _SERVER = "Keys and providers belong to the server."
 _NOT_YET = "It is not called by this server."
 REFUSED = {
@@ -40,10 +51,6 @@ REFUSED = {
     "chat.headers": "Headers could carry keys or change who pays.",
     "permission.ask": "No code of a repository approves what it does itself.",
     "config": "Settings, agents and commands are read from the files of the repository.",
-    "dispose": _NOT_YET,
-    "tool.definition": _NOT_YET,
-    "command.execute.before": _NOT_YET,
-    "experimental.text.complete": _NOT_YET,
     "experimental.compaction.autocontinue": _NOT_YET,
     "experimental.provider.small_model": _SERVER,
 }
@@ -71,7 +78,8 @@ class Plugin:
 
 @dataclass(frozen=True)
 class PluginNote:
-    """What a plugin did in a hook: `did` is changed, failed or late, `why` it failed."""
+    """What a plugin did in a hook: `did` is changed, failed, late, or what it did by `client`:
+    wrote, said. `why` it failed, or what it said."""
 
     path: str
     hook: str

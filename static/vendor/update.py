@@ -1,9 +1,9 @@
-"""Copy the third-party files of the browser from pinned npm packages.
+"""Copy the third-party files of the browser, and of plugins, from pinned npm packages.
 
 A package is fetched by `npm pack`, its tarball is compared with the digest below, and the named
 files are copied unedited beside their licence. The icons that templates name become one sprite.
-CodeMirror has no file for browsers: `codemirror/` names its packages and what we take from them, of
-which esbuild makes one module.
+CodeMirror has no file for browsers, and zod no single one for plugins: `codemirror/` and `zod/`
+name packages and what we take from them, of which esbuild makes one module.
 """
 
 from __future__ import annotations
@@ -74,9 +74,11 @@ PACKAGES = (
         ("LICENSE", "dist/index.js"),
     ),
 )
-EDITOR = "codemirror-6.0.2"
-# Of the module, which the same packages always make.
-EDITOR_SHA256 = "c815161fa9df2942706493e01ae835657d1ff71c725962e272ebcd843e0a7424"
+# Modules by their name and version, with the digest of what the same packages always make.
+BUILT = {
+    "codemirror-6.0.2": "c815161fa9df2942706493e01ae835657d1ff71c725962e272ebcd843e0a7424",
+    "zod-4.1.8": "1ded1c59012e5e8369a5be2555514a23301c8879d4ff82328832722a4eec8e1a",
+}
 LUCIDE = Package(
     "lucide-static",
     "1.62.0",
@@ -156,18 +158,19 @@ def build_sprite(tar: tarfile.TarFile) -> str:
     return head + "\n".join(symbols) + "\n</svg>\n"
 
 
-def build_editor(scratch: Path) -> None:
+def build_module(module: str, scratch: Path) -> None:
     """Raises: SystemExit when the module is not the one that was pinned."""
-    shutil.copytree(VENDOR / "codemirror", scratch, dirs_exist_ok=True)
+    name = module.partition("-")[0]
+    shutil.copytree(VENDOR / name, scratch, dirs_exist_ok=True)
     # The lock file has the digests of all packages.
     run(scratch, "npm", "ci", "--ignore-scripts", "--silent")
     flags = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none")
-    built = scratch / "codemirror.mjs"
+    built = scratch / f"{name}.mjs"
     run(scratch, "npx", "esbuild", "entry.js", *flags, f"--outfile={built}")
     digest = hashlib.sha256(built.read_bytes()).hexdigest()
-    if digest != EDITOR_SHA256:
-        sys.exit(f"{EDITOR} has the digest {digest}, expected {EDITOR_SHA256}.")
-    folder = VENDOR / EDITOR
+    if digest != BUILT[module]:
+        sys.exit(f"{module} has the digest {digest}, expected {BUILT[module]}.")
+    folder = VENDOR / module
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     shutil.copy(built, folder)
@@ -185,7 +188,8 @@ def main() -> None:
         with fetch_package(LUCIDE, scratch) as tar:
             copy_files(LUCIDE, tar)
             SPRITE.write_text(build_sprite(tar))
-        build_editor(scratch / "editor")
+        for module in BUILT:
+            build_module(module, scratch / module)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ DOOR = {
         "sessions/runner/log/funds.py",
         "sessions/runner/log/steps.py",
         "sessions/runner/drain/title_request.py",
+        "sessions/runner/turn/plugin_messages.py",
         "sessions/runner/turn/plugin_request.py",
     },
     "litellm": set[str](),

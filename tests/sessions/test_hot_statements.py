@@ -47,6 +47,7 @@ from sessions.rules import in_force
 from sessions.runner.drain import admission, cost_limit
 from sessions.runner.files import changes
 from sessions.runner.log import history, lease, model_history, pulse
+from sessions.runner.offers import plugin_client
 from sessions.stream import frames
 from teams import access as team_access
 from teams import auth
@@ -146,6 +147,10 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
     "sessions/runner/log/model_history.py:_NEWEST_COMPACTION": (
         model_history._NEWEST_COMPACTION,
         lambda one: (one.pk, one.seq),
+    ),
+    "sessions/runner/offers/plugin_client.py:_NEWEST_PROMPT": (
+        plugin_client._NEWEST_PROMPT,
+        lambda one: (one.pk,),
     ),
     "sessions/skills.py:_OF_TEAM": (skills._OF_TEAM, lambda one: (one.project.team_id,)),
     "sessions/stream/frames.py:_SESSION": (frames._SESSION, lambda one: (one.pk,)),

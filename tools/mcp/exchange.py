@@ -140,8 +140,6 @@ class Exchange:
     parked: dict[str, object] = field(default_factory=dict)
     # Called when it says that it has other tools, prompts or resources; with whether a tool runs.
     on_change: Callable[[bool], None] = lambda in_call: None
-    # How far any call is whose caller follows it, as the server said last.
-    latest_progress: JsonObject | None = None
     _calls: dict[int, Call] = field(default_factory=dict)
     _last_id: int = 0
     _called_at: float = -_SOON_S
@@ -325,7 +323,7 @@ class Exchange:
             token = params.get("progressToken")
             call = self._calls.get(token) if isinstance(token, int) else None
             if call is not None and call.follows:
-                call.progress = self.latest_progress = params
+                call.progress = params
                 call.stirred.set()
         elif method == "notifications/message":
             self.log.add(params)

@@ -1,9 +1,9 @@
 // Runs inside the sandbox: loads the plugins of a repository, and calls their hooks and tools.
-// It is given to `node --input-type=module -e` as a text, after that of `package.mjs`.
+// It is given to `node --input-type=module -e` as a text, after `package.mjs` and `bun.mjs`.
 import { AsyncLocalStorage } from "node:async_hooks"
-import { spawn, spawnSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import { Console } from "node:console"
-import { writeSync } from "node:fs"
+import { openSync, rmSync, writeSync } from "node:fs"
 import * as modules from "node:module"
 import { pathToFileURL } from "node:url"
 
@@ -23,6 +23,9 @@ const waiting = []
 const current = new AsyncLocalStorage()
 let questions = 0
 let marker = ""
+// Which plugin each request is at, in a file: to be told each time would wake the server.
+const at = new Map()
+let told
 
 // Anything printed goes where errors go.
 globalThis.console = new Console(process.stderr)
@@ -48,11 +51,18 @@ function send(message) {
   }
 }
 
+function tell(id, path) {
+  at.delete(id)
+  at.set(id, path)
+  if (told !== undefined) write(told, stringify([...at]) + "\n", 0)
+}
+
 const IMPORTS = `
 let given
 export function initialize(data) { given = data }
 export async function resolve(specifier, context, next) {
-  if ([given.at, ...given.taken].includes(specifier)) return { url: given.at, shortCircuit: true }
+  const ours = given.ours[specifier] ?? (given.files[specifier] && specifier)
+  if (ours) return { url: ours, shortCircuit: true }
   if (specifier.startsWith("node:") || given.builtin.includes(specifier))
     return next(specifier, context)
   if (URL.canParse(specifier, context.parentURL)) {
@@ -62,7 +72,7 @@ export async function resolve(specifier, context, next) {
     if (found) return { url: found, shortCircuit: true }
   }
   throw new Error(specifier + " cannot be imported: plugins import files beside them, modules of "
-    + "Node.js and @opencode-ai/plugin")
+    + "Node.js, @opencode-ai/plugin, zod and bun")
 }
 export async function load(url, context, next) {
   if (given.files[url] === undefined) return next(url, context)
@@ -81,55 +91,37 @@ function withoutTypes(text) {
   return String(made.stdout)
 }
 
-class Shell {
-  constructor(command, directory) {
-    this.command = command
-    this.options = { cwd: directory, env: process.env }
-    this.fails = true
+// With all of zod where a plugin may want it; else the small part of it that costs nothing.
+function packages(zod) {
+  const names = keys(BUN).filter((name) => name !== "$")
+  const texts = {
+    "opencode:bun": `export const { ${["$", ...names].join(", ")} } = globalThis.Bun
+      export default globalThis.Bun`,
   }
-  quiet() { return this }
-  nothrow() { return this.throws(false) }
-  throws(fails) { this.fails = fails; return this }
-  cwd(cwd) { this.options.cwd = cwd; return this }
-  env(env) { this.options.env = env; return this }
-  start() {
-    this.result ??= new Promise((resolve, reject) => {
-      const options = { ...this.options, stdio: ["ignore", "pipe", "pipe"] }
-      const child = spawn("bash", ["-c", this.command], options)
-      const [stdout, stderr] = [[], []]
-      child.stdout.on("data", (chunk) => stdout.push(chunk))
-      child.stderr.on("data", (chunk) => stderr.push(chunk))
-      child.on("error", reject)
-      child.on("close", (code, signal) => {
-        const result = {
-          exitCode: code ?? 128,
-          stdout: Buffer.concat(stdout),
-          stderr: Buffer.concat(stderr),
-        }
-        result.text = () => String(result.stdout)
-        result.json = () => parse(result.text())
-        if (result.exitCode === 0 || !this.fails) return resolve(result)
-        reject(Object.assign(new Error(`Failed with exit code ${result.exitCode}`), result))
-      })
-    })
-    return this.result
-  }
-  then(done, failed) { return this.start().then(done, failed) }
-  catch(failed) { return this.start().catch(failed) }
-  async text() { return (await this.start()).text() }
-  async json() { return (await this.start()).json() }
-  async *lines() { yield* (await this.text()).replace(/\n$/, "").split("\n") }
+  const ours = { bun: "opencode:bun" }
+  for (const name of SPECIFIERS) ours[name] = AT
+  if (!zod) return { texts, ours }
+  texts["opencode:zod"] = zod
+  texts["opencode:plugin"] = `import { z } from "opencode:zod"
+    export { z }
+    export const schema = z
+    export const tool = Object.assign((definition) => definition, { schema: z })
+    export default { tool, schema: z }`
+  for (const name of SPECIFIERS)
+    ours[name] = name.startsWith("zod") ? "opencode:zod" : "opencode:plugin"
+  return { texts, ours: { ...ours, "zod/v4": "opencode:zod" } }
 }
 
-function quoted(value) {
-  if (Array.isArray(value)) return value.map(quoted).join(" ")
-  if (value && typeof value === "object" && "raw" in value) return String(value.raw)
-  return `'${String(value).replaceAll("'", `'\\''`)}'`
+async function parametersOf(args) {
+  const { z } = await import("zod")
+  if (!z?.toJSONSchema) return z.object(args ?? {}).json
+  const { $schema, ...schema } = z.toJSONSchema(z.object(args ?? {}), { io: "input" })
+  return schema
 }
 
-const shellIn = (directory) => (texts, ...given) => {
-  const pieces = texts.raw.map((text, n) => text + (n < given.length ? quoted(given[n]) : ""))
-  return new Shell(pieces.join(""), directory)
+async function checked(args, given) {
+  const { z } = await import("zod")
+  return args && z.toJSONSchema ? z.object(args).parseAsync(given) : given
 }
 
 function clientAt(path) {
@@ -139,7 +131,7 @@ function clientAt(path) {
     },
     apply: async (_, self, [given]) => {
       const name = path.join(".")
-      if (name !== "app.log" && name !== "tui.showToast") return ask(name, given ?? {})
+      if (name !== "app.log") return ask(name, given ?? {})
       console.error(stringify(given?.body ?? given ?? null))
       return { data: true }
     },
@@ -181,6 +173,7 @@ function answered({ id, result, error }) {
 
 function over(call) {
   running.delete(call)
+  at.delete(call)
   for (const [id, question] of asked)
     if (question.call === call) answered({ id, error: { message: "The call is over." } })
 }
@@ -202,23 +195,25 @@ async function loadOne(path, url, input) {
 }
 
 async function describe({ path, parts }) {
-  const { object } = await import(AT)
   const tools = []
   for (const [name, one] of parts.flatMap((part) => entries(part.tool ?? {})))
     tools.push({
       name,
       description: String(one.description ?? ""),
-      parameters: one.parameters ?? object(one.args),
+      parameters: one.parameters ?? (await parametersOf(one.args)),
     })
   const hooks = parts.flatMap((part) => keys(part).filter((name) => name !== "tool" && part[name]))
   return { path, hooks: [...new Set(hooks)], tools }
 }
 
-async function load({ files, entries: wanted, folder, directory, project }, tell) {
+async function load(given, tell) {
+  const { files, entries: wanted, folder, directory, project, at, zod } = given
+  rmSync(at, { force: true, recursive: true })
+  told = openSync(at, "wx")
   const { node } = process.versions
   if (Number.parseInt(node) < 20) throw new Error(`Plugins need Node.js 20 or later, not ${node}.`)
   const address = (path) => pathToFileURL(`${folder}/${path}`).href
-  const texts = {}
+  const { texts, ours } = packages(zod)
   const problems = {}
   for (const [path, text] of entries(files)) {
     try {
@@ -228,7 +223,7 @@ async function load({ files, entries: wanted, folder, directory, project }, tell
     }
   }
   modules.register("data:text/javascript," + encodeURIComponent(IMPORTS), {
-    data: { files: texts, taken: SPECIFIERS, at: AT, builtin: modules.builtinModules },
+    data: { files: texts, ours, builtin: modules.builtinModules },
   })
   const input = {
     client: clientAt([]),
@@ -237,7 +232,7 @@ async function load({ files, entries: wanted, folder, directory, project }, tell
     worktree: folder,
     serverUrl: new URL("http://server.invalid/"),
     experimental_workspace: { register() {} },
-    $: shellIn(directory),
+    $: (BUN.$ = shellIn(directory)),
   }
   const plugins = []
   for (const path of wanted) {
@@ -252,7 +247,15 @@ async function load({ files, entries: wanted, folder, directory, project }, tell
   return { plugins }
 }
 
-async function hook({ name, input, output, without, stops }, tell) {
+// One after the other: the next may have been sent before this one was answered.
+let turn = Promise.resolve()
+function hook(params, tell) {
+  const result = turn.then(() => hookNow(params, tell))
+  turn = result.catch(() => {})
+  return result
+}
+
+async function hookNow({ name, input, output, without, stops }, tell) {
   const given = stringify(input)
   const changed = []
   const failed = []
@@ -263,19 +266,24 @@ async function hook({ name, input, output, without, stops }, tell) {
       tell(path)
       try {
         // A copy of its own: what it does to it later is nobody's answer.
-        const left = parse(text)
-        await part[name](parse(given), left)
-        const after = stringify(left)
+        const own = parse(text)
+        await part[name](parse(given), own)
+        const after = stringify(own)
         parse(after)
         if (after !== text) changed.push(path)
         text = after
       } catch (error) {
         failed.push({ path, message: said(error) })
-        if (stops) return { output: parse(text), changed, failed }
+        if (stops) return left(text, changed, failed)
       }
     }
   }
-  return { output: parse(text), changed, failed }
+  return left(text, changed, failed)
+}
+
+// What nobody has changed is not sent back.
+function left(text, changed, failed) {
+  return { ...(changed.length ? { output: parse(text) } : {}), changed, failed }
 }
 
 async function tool({ path, name, arguments: args, context }, tell, signal) {
@@ -291,7 +299,7 @@ async function tool({ path, name, arguments: args, context }, tell, signal) {
     ask: async () => { throw new Error("context.ask is not available to plugins here.") },
   }
   try {
-    const result = await definition.execute(args, given)
+    const result = await definition.execute(await checked(definition.args, args), given)
     const { title, metadata } = shown
     if (result && typeof result === "object" && "output" in result)
       return { title, metadata, ...result }
@@ -314,6 +322,21 @@ async function events({ events }, tell) {
   return {}
 }
 
+async function dispose(params, tell) {
+  const failed = []
+  for (const { path, parts } of LOADED)
+    for (const part of parts.filter((one) => typeof one.dispose === "function")) {
+      tell(path)
+      try {
+        await part.dispose()
+      } catch (error) {
+        console.error(said(error))
+        failed.push(path)
+      }
+    }
+  return { failed }
+}
+
 async function heard(part, event) {
   try {
     await part.event({ event })
@@ -322,7 +345,7 @@ async function heard(part, event) {
   }
 }
 
-const METHODS = { load, hook, tool, events }
+const METHODS = { load, hook, tool, events, dispose }
 
 async function answer(message) {
   const { id, method, params } = message
@@ -335,10 +358,8 @@ async function answer(message) {
   if (method === "load") ({ marker } = params)
   const stop = new AbortController()
   running.set(id, stop)
-  const tell = (path) =>
-    send({ method: "notifications/progress", params: { progressToken: id, message: path } })
   try {
-    const work = () => METHODS[method](params, tell, stop.signal)
+    const work = () => METHODS[method](params, (path) => tell(id, path), stop.signal)
     send({ id, result: await current.run(id, work) })
   } catch (error) {
     send({ id, error: { message: said(error) } })

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import os
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+import stat
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -15,17 +18,23 @@ from tools.mcp.exchange import Ask, Call, Exchange, Greeted, NotBegun, ServerGon
 from tools.mcp.stdio import Lines
 from tools.sandbox.base import Command, Sandbox, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox
+from tools.sandbox.mounts import HOME
 from tools.sandbox.service import Service, open_service
 
 LOAD_S = 10.0
 TOOL_S = 300.0
 EVENTS_S = 5.0
+DISPOSE_S = 1.0
 # Of the process with all that it starts.
 MEMORY_BYTES = 512 * 1024 * 1024
 _HEAP = "--max-old-space-size=192"
 _PROCESSES = 64
 _MAX_SAID_CHARS = 2_000
 _MOST_LEVELS = 100
+_AT = ".at"
+# All of it as one module: see static/vendor/update.py.
+_ZOD = "static/vendor/zod-4.1.8/zod.mjs"
+_MAX_AT_BYTES = 64 * 1024
 _MOST_ASKS = 8
 NO_NODE = "Plugins need Node.js 20 or later in the sandbox, and there is none."
 ONLY_SANDBOXED = "Plugins only run in the sandbox, which is not available here."
@@ -79,8 +88,20 @@ class _MarkedLines(Lines):
         return line[len(self._marker) :] if line.startswith(self._marker) else b""
 
 
+@dataclass
 class _PluginExchange(Exchange):
-    """Nobody is asked by plugins but the `client` of the call that they name."""
+    """Nobody is asked by plugins but the `client` of the call that they name.
+
+    The process keeps in the file `at` which plugin each request is at.
+    """
+
+    at: Path = Path()
+    was_late: bool = False
+
+    def plugin_of(self, call: Call) -> str:
+        """Returns: where a request is; what has not begun waits for what was begun last."""
+        paths = _read_paths(self.at)
+        return paths.get(call.number) or next(reversed(paths.values()), "")
 
     def _asked(self, ask: Ask, method: str) -> None:
         call = self.open_call(ask.params.get("progressToken"))
@@ -104,6 +125,11 @@ class PluginProgram:
     # Of those that load.
     client: Client = field(default=nobody, compare=False, repr=False)
 
+    @property
+    def _wants_zod(self) -> bool:
+        """Whether to send it: its text is larger than all else."""
+        return any("zod" in text or "schema" in text for text in self.files.values())
+
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator[Greeted]:
         """Start it and load the plugins; it is gone with all it started when the block is left.
@@ -115,14 +141,19 @@ class PluginProgram:
         if not isinstance(self.sandbox, BubblewrapSandbox):
             raise ToolError(ONLY_SANDBOXED)
         marker = f"{secrets.token_hex(16)}:"
+        at = _folder(self.sandbox) / "home" / _AT
+        with contextlib.suppress(OSError):
+            at.unlink()  # what an earlier process was at says nothing of this one
         command = Command(argv=node(_host(), _HEAP), cwd=self.directory, timeout_s=None)
         try:
             async with open_service(_walled(self.sandbox), command) as service:
-                exchange = _PluginExchange(_MarkedLines(service, marker))
+                exchange = _PluginExchange(_MarkedLines(service, marker), at=at)
                 async with serving(exchange):
                     given: JsonObject = {
                         "marker": marker,
+                        "at": str(HOME / _AT),
                         "files": dict(self.files),
+                        "zod": _zod() if self._wants_zod else "",
                         "entries": list(self.entries),
                         "folder": str(self.worktree),
                         "directory": str(self.directory),
@@ -138,9 +169,25 @@ class PluginProgram:
             raise ToolError(NO_NODE) from exc
 
 
+def _folder(sandbox: BubblewrapSandbox) -> Path:
+    return sandbox.layout.session_dir / "plugins"
+
+
+def _read_paths(at: Path) -> dict[int, str]:
+    """Plugins may have left anything there."""
+    try:
+        fd = os.open(at, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            line = file.read(_MAX_AT_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+        pairs = json.loads(line.partition(b"\n")[0])
+        return {int(number): str(path) for number, path in pairs}
+    except (OSError, ValueError, TypeError, RecursionError):
+        return {}
+
+
 def _walled(sandbox: BubblewrapSandbox) -> BubblewrapSandbox:
     """No network, and a home that no command of an agent writes to."""
-    layout = replace(sandbox.layout, session_dir=sandbox.layout.session_dir / "plugins")
+    layout = replace(sandbox.layout, session_dir=_folder(sandbox))
     limits = sandbox.limits.lowered(memory_bytes=MEMORY_BYTES, processes=_PROCESSES)
     return replace(sandbox, layout=layout, limits=limits, network=False, hosts=None)
 
@@ -160,32 +207,55 @@ def loaded(greeted: Greeted) -> tuple[Loaded, ...]:
     )
 
 
-async def call_hook(
-    exchange: Exchange,
-    name: str,
-    given: JsonObject,
-    output: JsonObject,
-    *,
-    limit_s: float,
-    client: Client = nobody,
-    without: Collection[str] = (),
-    stops: bool = False,
-) -> Hooked:
-    """Have every plugin but those in `without` change `output` in their order.
+@dataclass(frozen=True)
+class HookCall:
+    """What plugins are given: they change `output` in their order, but for those in `without`.
 
-    With `stops` the first that throws is the last. Neither the paths nor the values in the output
-    are checked.
+    With `stops` the first that throws is the last. Each call has `limit_s` once those that were
+    sent with it before it are answered.
+    """
+
+    name: str
+    given: JsonObject = field(repr=False)
+    output: JsonObject = field(repr=False)
+    limit_s: float
+    without: Collection[str] = ()
+    stops: bool = False
+
+    def to_json(self) -> JsonObject:
+        """Returns: the parameters of the request."""
+        return {
+            "name": self.name,
+            "input": self.given,
+            "output": self.output,
+            "without": list(self.without),
+            "stops": self.stops,
+        }
+
+
+async def call_hooks(
+    exchange: Exchange,
+    calls: Sequence[HookCall],
+    *,
+    on_answer: Callable[[Hooked], None],
+    client: Client = nobody,
+) -> None:
+    """Send all at once, and wait for the answers in their order. Neither the paths nor the values
+    in an output are checked.
 
     Raises: PluginLate; ToolError when there is no answer.
     """
-    params: JsonObject = {
-        "name": name,
-        "input": given,
-        "output": output,
-        "without": list(without),
-        "stops": stops,
-    }
-    answer = await _ask(exchange, "hook", params, limit_s, client)
+    with contextlib.ExitStack() as begun:
+        sent = []
+        for one in calls:
+            sent.append(call := exchange.begin("hook", one.to_json(), follows=True))
+            begun.callback(exchange.end, call)
+        for one, call in zip(calls, sent, strict=True):
+            answer = await _within(exchange, call, one.limit_s, client)
+            on_answer(_hooked({"output": one.output, **answer}))
+
+
+def _hooked(answer: JsonObject) -> Hooked:
     changed, failed = answer.get("output"), _list(answer.get("failed"))
     if not isinstance(changed, dict):
         raise ToolError("The answer of the plugins has no output.")
@@ -198,6 +268,15 @@ async def call_hook(
             if isinstance(one, dict)
         },
     )
+
+
+def problems_of(greeted: Greeted) -> dict[str, str]:
+    """Returns: why plugins could not be loaded, by their path. Asked for each hook."""
+    return {
+        str(one.get("path", "")): str(one["problem"])
+        for one in _list(greeted.hello.get("plugins"))
+        if isinstance(one, dict) and one.get("problem")
+    }
 
 
 async def call_tool(
@@ -219,6 +298,18 @@ async def call_tool(
     return answer
 
 
+async def dispose(exchange: Exchange) -> list[str]:
+    """Have the plugins close what they hold. A process that was late is not asked: it may never
+    answer.
+
+    Returns: the paths of those that threw. Raises: PluginLate; ToolError.
+    """
+    if exchange.is_over or not isinstance(exchange, _PluginExchange) or exchange.was_late:
+        return []
+    answer = await _ask(exchange, "dispose", {}, DISPOSE_S, nobody)
+    return [str(path)[:500] for path in _list(answer.get("failed"))]
+
+
 async def tell_events(exchange: Exchange, events: list[JsonValue], *, client: Client) -> None:
     """Have plugins see events. Returns when they are done with them, or have had time enough.
 
@@ -233,14 +324,20 @@ async def _ask(
 ) -> JsonObject:
     call = exchange.begin(method, params, follows=True)
     try:
+        return await _within(exchange, call, limit_s, client)
+    finally:
+        exchange.end(call)
+
+
+async def _within(exchange: Exchange, call: Call, limit_s: float, client: Client) -> JsonObject:
+    try:
         async with asyncio.timeout(limit_s):
             answer = await _answered(exchange, call, client)
     except TimeoutError as exc:
-        # What has not begun waits for what was begun last.
-        told = call.progress or exchange.latest_progress or {}
-        raise PluginLate(str(told.get("message", "")), limit_s) from exc
-    finally:
-        exchange.end(call)
+        path = ""
+        if isinstance(exchange, _PluginExchange):
+            path, exchange.was_late = exchange.plugin_of(call), True
+        raise PluginLate(path, limit_s) from exc
     if _is_deep(answer):
         raise ToolError("The answer of the plugins is nested too deeply.")
     return answer
@@ -282,4 +379,11 @@ def _list(value: JsonValue) -> list[JsonValue]:
 
 @cache
 def _host() -> str:
-    return Path(__file__).with_name("host.mjs").read_text(encoding="utf-8")
+    folder = Path(__file__).parent
+    texts = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("bun.mjs", "host.mjs"))
+    return "".join(texts)
+
+
+@cache
+def _zod() -> str:
+    return (Path(__file__).parents[2] / _ZOD).read_text(encoding="utf-8")

@@ -8,6 +8,8 @@ from django.utils.translation import gettext_noop
 _SAID = {
     "changed": gettext_noop("Changed by plugins: %(plugins)s."),
     "failed": gettext_noop("Plugins that failed: %(plugins)s. What they changed is left out."),
+    "said": gettext_noop("Plugins say: %(plugins)s"),
+    "wrote": gettext_noop("Written by a plugin."),
     "late": gettext_noop("Plugins that took too long: %(plugins)s. What they changed is left out."),
 }
 
@@ -19,6 +21,8 @@ def plugin_sentence(notes: object) -> str:
         if isinstance(note, dict):
             why = f": {note['why']}" if note.get("why") else ""
             shown = f"{note.get('path')} ({note.get('hook')}{why})"
+            if note.get("did") == "said":
+                shown = str(note.get("why"))
             said.setdefault(str(note.get("did")), []).append(shown)
     return " ".join(
         _(sentence) % {"plugins": ", ".join(dict.fromkeys(said[did]))}

@@ -149,7 +149,10 @@ def _would(
                 "own name"
             )
         case BroughtKind.PLUGIN:
-            yield _("run in the sandbox during turns")
+            yield _(
+                "run in the sandbox during turns, and write and act in a session in the name of "
+                "who has prompted"
+            )
         case BroughtKind.COMMAND:
             yield _("run its shell parts in the sandbox, under the rules for bash")
         case BroughtKind.AGENT | BroughtKind.MODE if agent is not None:

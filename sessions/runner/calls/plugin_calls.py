@@ -22,7 +22,7 @@ from sessions.events.parts import ToolPart
 from sessions.events.reasons import CAUSE
 from sessions.events.store import append, lock_session
 from sessions.events.types import PartUpdated
-from sessions.repository.plugins import AFTER_CALL, BEFORE_CALL, SHELL_ENV, PluginNote
+from sessions.repository.plugins import AFTER_CALL, BEFORE_CALL, NOTES, SHELL_ENV, PluginNote
 from sessions.runner.calls.repairs import INVALID
 from sessions.runner.calls.step_plugins import StepPlugins
 from sessions.runner.log.held_inputs import hold_input
@@ -32,8 +32,6 @@ from sessions.runner.offers.plugin_hooks import PluginForbids
 from tools.base import ToolResult
 from tools.redaction import Redactor
 
-# In the metadata of a call's part.
-NOTES = "plugins"
 _MAX_ARGUMENTS_BYTES = 1024 * 1024
 _MAX_METADATA_BYTES = 32 * 1024
 _MAX_TITLE_CHARS = 500

@@ -13,7 +13,6 @@ from sessions.runner.log.lease import Lease
 from sessions.runner.log.steps import (
     CheckoutStep,
     McpListing,
-    MessageHook,
     PageFetch,
     ProviderTurn,
     RestoreStep,
@@ -24,7 +23,6 @@ from sessions.runner.log.steps import (
 from sessions.runner.offers.custom_tools import describe_tools
 from sessions.runner.offers.mcp_kept import give_up_waiting_calls
 from sessions.runner.offers.mcp_tools import list_mcp_tools
-from sessions.runner.offers.plugin_messages import call_message_hook
 from sessions.runner.offers.skill_fetch import fetch_skills
 from sessions.runner.turn.provider_turn import run_turn
 
@@ -57,8 +55,6 @@ async def drain(lease: Lease, *, leaves: Callable[[], bool], begun: Callable[[],
         elif isinstance(step, ToolDescriptions):
             events = []
             await describe_tools(step)
-        elif isinstance(step, MessageHook):
-            events = await call_message_hook(step)
         elif isinstance(step, McpListing):
             events = []
             await list_mcp_tools(step)

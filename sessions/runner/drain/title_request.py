@@ -39,7 +39,7 @@ from sessions.models import Run, Session, SessionInput
 from sessions.repository.trust import files_of
 from sessions.runner.drain.titles import title_from
 from sessions.runner.log.funds import used_at_most
-from sessions.runner.turn.provider_turn import to_tokens
+from sessions.runner.turn.meter import to_tokens
 from teams.actions.budgets import settle
 
 TIMEOUT_S = 30.0

@@ -48,7 +48,6 @@ from sessions.models import Compaction, Part, Session
 from sessions.models import Message as Row
 from sessions.runner.context.epoch import ContextUpdate
 from sessions.runner.log.long_texts import shown_texts
-from sessions.runner.log.refused_files import key_of
 
 # Asked by the user message of a compaction, whose answer is the summary.
 WHAT_WAS_DONE = "Sum up what we have done so far, so that you can go on from it."
@@ -57,6 +56,8 @@ PRUNED = (
     "[This output was taken out of the conversation to make room. Call the tool again if you need "
     "it.]"
 )
+# Between the id of a call's part and that of a file in its result.
+SEPARATOR = "/"
 # Text files of a prompt stand in it as text.
 _READ_AS_FILES = ("data:image/", "data:application/pdf")
 _NEWEST_COMPACTION = CompiledQuery(
@@ -233,9 +234,14 @@ def _prompt(
         yield ModelPrompt(tuple(content))
 
 
+def _key_of(file: FilePart, call: ToolPart | None = None) -> str:
+    """Returns: the name by which a request's file is found in the log again."""
+    return SEPARATOR.join((call.id, file.id)) if call else file.id
+
+
 def _file(file: FilePart, ref: ModelRef, call: ToolPart | None = None) -> File | Text:
     """The file, or what stands in its place for a model whose provider has refused it."""
-    given = File(file.mime, file.url, file.filename or "", key_of(file, call))
+    given = File(file.mime, file.url, file.filename or "", _key_of(file, call))
     reason = (file.refused or {}).get(str(ref))
     if reason is None:
         return given

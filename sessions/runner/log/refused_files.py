@@ -14,13 +14,11 @@ from providers.llm.errors import RefusedFiles, UnreadablePictures
 from providers.llm.messages import File
 from sessions.events.files import FileRefused
 from sessions.events.messages import MessageError
-from sessions.events.parts import FilePart, ToolPart
 from sessions.events.reasons import TurnReason, told_error
 from sessions.models import Message, Part
+from sessions.runner.log.model_history import SEPARATOR
 from sessions.runner.log.steps import ProviderTurn
 
-# Between the id of a call's part and that of a file in its result.
-_SEPARATOR = "/"
 _MAX_REASON_CHARS = 300
 # What the model is told of a picture that was not sent.
 UNREADABLE = "it is not a picture that can be read"
@@ -32,11 +30,6 @@ class Refusal:
 
     events: list[FileRefused]
     error: MessageError
-
-
-def key_of(file: FilePart, call: ToolPart | None = None) -> str:
-    """Returns: the name by which a request's file is found in the log again."""
-    return _SEPARATOR.join((call.id, file.id)) if call else file.id
 
 
 def refusal_of(turn: ProviderTurn, error: RefusedFiles) -> Refusal | None:
@@ -61,7 +54,7 @@ def refusal_of(turn: ProviderTurn, error: RefusedFiles) -> Refusal | None:
         FileRefused(
             message_id=messages[_part_id(file)].pk,
             part_id=_part_id(file),
-            file_id=file.key.rpartition(_SEPARATOR)[2],
+            file_id=file.key.rpartition(SEPARATOR)[2],
             model=model,
             reason=UNREADABLE if is_broken else f"the provider refused it: {why}",
         )
@@ -86,4 +79,4 @@ def _last_accepted(turn: ProviderTurn) -> int:
 
 
 def _part_id(file: File) -> str:
-    return file.key.partition(_SEPARATOR)[0]
+    return file.key.partition(SEPARATOR)[0]

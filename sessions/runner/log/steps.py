@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from opencode_web.lib.reasons import Cause
@@ -16,8 +16,8 @@ from sessions.events.parts import CompactionPart, StepStartPart, ToolPart
 from sessions.events.types import SessionUsed
 from sessions.models import Session
 from sessions.output_format import OutputSchema
-from sessions.repository.brought import Brought
 from sessions.rules.in_force import Setup
+from sessions.runner.log.model_history import HistoryEntry
 from teams.models import Basis
 
 
@@ -71,6 +71,8 @@ class ProviderTurn:
     output: Wanted | None = None
     # Set when it is a compaction.
     summary: Summary | None = None
+    # What the request was built from, where plugins may change it.
+    history: tuple[HistoryEntry, ...] = field(default=(), repr=False)
     # Whom the answer was to come from at first.
     first: ModelRef | None = None
 
@@ -149,16 +151,6 @@ class ToolDescriptions:
 
 
 @dataclass(frozen=True)
-class MessageHook:
-    """Have plugins see the messages of people that no answer follows yet, then decide again."""
-
-    session: Session
-    brought: Brought
-    # By their id.
-    messages: Mapping[str, UserMessage]
-
-
-@dataclass(frozen=True)
 class McpListing:
     """Ask MCP servers what tools they have, then decide again."""
 
@@ -181,7 +173,6 @@ Next = (
     | CheckoutStep
     | RestoreStep
     | ToolDescriptions
-    | MessageHook
     | McpListing
     | Stopping
 )

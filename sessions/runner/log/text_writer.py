@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from django.db import transaction
 
 from opencode_web.lib.db import in_db
@@ -45,6 +47,8 @@ class TextWriter:
         self._chunks: list[str] = []
         self._unsent: list[str] = []
         self._sent = 0
+        # What is done with a text of the answer that has come to its end, before it is kept.
+        self.complete: Callable[[TextPart], Awaitable[TextPart]] | None = None
         # The parts that were begun, in order.
         self.opened: list[str] = []
         # The texts of this answer that have ended, without its reasoning.
@@ -129,6 +133,8 @@ class TextWriter:
             }
         )
         if isinstance(final, TextPart):
+            if self.complete is not None:
+                final = await self.complete(final)
             self._said.append(final.text)
         self._part = None
         return [PartUpdated(part=final)]

@@ -1,4 +1,4 @@
-"""What plugins get as `client`: reads, with the rights of who has prompted, in this project.
+"""What plugins get as `client`: with the rights of who has prompted, in this project.
 
 Nothing of the server is in the sandbox, neither an address nor a token: each call comes over the
 pipe of the process, and is answered as long as the hook or tool that made it is at work.
@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.db import in_db
-from opencode_web.lib.errors import AppError, Invalid, NotFound
+from opencode_web.lib.errors import AppError, Forbidden, Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue, object_of
+from opencode_web.lib.text import clean_text
+from providers.catalog import Model
+from providers.defaults import best_model
+from providers.effective import keyless_providers
+from providers.resolve import list_providers
 from sessions.access import SessionAccess, access_session
 from sessions.agents.loader import agent_to_wire, ordered_agents
 from sessions.browse.ask import browse
@@ -28,12 +35,13 @@ from sessions.browse.operations import (
     LIST_FOLDER,
     READ_FILE,
 )
-from sessions.config.effective import effective_data, project_config
+from sessions.config.effective import config_data, effective_data, project_config
 from sessions.config.known_keys import split_unknown
 from sessions.config.public import public_config
 from sessions.git.branch import branch_of
 from sessions.models import Message, Part, Session, State
 from sessions.rules.in_force import agent_ruleset
+from sessions.runner.offers.plugin_acts import ACTS, MAX_ACTS, Act, count_act, parent_of
 from sessions.todos import load_todos
 from sessions.visibility import sessions_in
 from sessions.wire import (
@@ -47,7 +55,21 @@ from teams.auth import authenticate_for
 from teams.models import Role
 from tools.errors import ToolError
 
+logger = logging.getLogger(__name__)
+
+# Asked whenever plugins hear of something.
+_NEWEST_PROMPT = CompiledQuery(
+    lambda session_id: (
+        Message.objects.filter(session=session_id, role="user")
+        .select_related("author")
+        .order_by("-seq")[:1]
+    ),
+    str,
+)
+_NOBODY = "client is not available: nobody is there in whose name it reads."
 MAX_CALLS = 100
+MAX_SAID = 3
+MAX_SAID_CHARS = 200
 MAX_LISTED = 100
 MAX_BYTES = 4 * 1024 * 1024
 
@@ -65,6 +87,9 @@ class PluginClient:
         self._session = session
         self._message_id = message_id
         self._calls = 0
+        self._acts = 0
+        # What plugins have said to people, until somebody has noted it.
+        self.said: list[str] = []
 
     async def __call__(self, name: str, given: JsonObject) -> JsonObject:
         """Returns: `{data}`, or `{error}` as clients of the API know it.
@@ -74,7 +99,9 @@ class PluginClient:
         self._calls += 1
         if self._calls > MAX_CALLS:
             raise ToolError(f"A hook can call client at most {MAX_CALLS} times.")
-        args = {**given, **object_of(given, "path"), **object_of(given, "query")}
+        args = given
+        for key in ("body", "path", "query"):
+            args = {**args, **object_of(given, key)}
         try:
             value = await self._read(name, args)
         except AppError as exc:
@@ -94,22 +121,49 @@ class PluginClient:
             access = await in_db(self.access)
             cautious = not access.team.can(Role.MEMBER)
             value = await look(Where.of_session(access.session, cautious=cautious), args)
+        elif (act := ACTS.get(name)) is not None:
+            value = await in_db(self._act, act, args, name)
+        elif name == "tui.showToast":
+            text = clean_text(_text(args, "message"))[:MAX_SAID_CHARS]
+            if len(self.said) < MAX_SAID and text:
+                self.said.append(text)
+            value = True
         else:
             raise ToolError(f"client.{name} is not available to plugins of a repository.")
         return value
 
+    def _act(self, act: Callable[[Act], Any], args: JsonObject, name: str) -> JsonValue:
+        access, prompt = self.access(), self._prompt()
+        if not access.team.can(Role.MEMBER):
+            raise Forbidden("Whoever has prompted may only read here.")
+        self._acts += 1
+        if self._acts > MAX_ACTS:
+            raise ToolError(f"A hook can act at most {MAX_ACTS} times.")
+        named = _named(access, parent_of(args) if name == "session.create" else args)
+        target = access_session(access.principal, named.pk, need=Role.MEMBER)
+        count_act(access.session, prompt)
+        done: JsonValue = act(Act(target, prompt, args))
+        logger.info("plugin.acted session=%s act=%s target=%s", access.session.pk, name, named.pk)
+        return done
+
     def access(self) -> SessionAccess:
         """Asked again for each call: rights end when they end."""
-        prompts = Message.objects.filter(session=self._session, role="user").order_by("-seq")
-        if self._message_id:
+        author = self._prompt().author
+        if author is None or not author.is_active:
+            raise ToolError(_NOBODY)
+        person = authenticate_for(author, self._session.project.team)
+        return access_session(person, self._session.pk)
+
+    def _prompt(self) -> Message:
+        prompt = _NEWEST_PROMPT.first(self._session.pk)
+        if self._message_id and (prompt is None or prompt.pk != self._message_id):
             answer = Message.objects.filter(session=self._session, pk=self._message_id).first()
             asked = answer.data.get("parentID") if answer is not None else None
-            prompts = prompts.filter(pk=asked or self._message_id)
-        prompt = prompts.select_related("author").first()
-        if prompt is None or prompt.author is None or not prompt.author.is_active:
-            raise ToolError("client is not available: nobody is there in whose name it reads.")
-        person = authenticate_for(prompt.author, self._session.project.team)
-        return access_session(person, self._session.pk)
+            prompts = Message.objects.filter(session=self._session, role="user")
+            prompt = prompts.filter(pk=asked or self._message_id).select_related("author").first()
+        if prompt is None:
+            raise ToolError(_NOBODY)
+        return prompt
 
 
 def _is_large(value: JsonValue) -> bool:
@@ -210,6 +264,34 @@ def _config(access: SessionAccess, args: JsonObject) -> object:
     return public_config(split_unknown(effective_data(access.project, access.session.folder))[0])
 
 
+def _providers(access: SessionAccess, args: JsonObject) -> object:
+    """Those that the person can use now, without anything that reaches them."""
+    user, data = access.principal.user, config_data(access.project)
+    found = list_providers(access.project.team, data, user=user)
+    keyless = keyless_providers(found)
+    usable = [one for one in found if one.id not in keyless and one.models]
+    return {
+        "all": [
+            {
+                "id": one.id,
+                "name": one.name,
+                "source": one.source,
+                "env": [],
+                "options": {},
+                "models": {key: _model(one.id, model) for key, model in one.models.items()},
+            }
+            for one in usable
+        ],
+        "default": {one.id: best_model(one).id for one in usable},
+        "connected": [one.id for one in usable],
+    }
+
+
+def _model(provider_id: str, model: Model) -> JsonObject:
+    limit = {"context": model.limit.context, "output": model.limit.output}
+    return {"id": model.id, "providerID": provider_id, "name": model.name, "limit": {**limit}}
+
+
 def _branch(access: SessionAccess, args: JsonObject) -> object:
     folder = access.session.folder
     if not folder:
@@ -231,6 +313,7 @@ _READS: dict[str, Read] = {
     "vcs.get": _branch,
     "app.agents": _agents,
     "config.get": _config,
+    "provider.list": _providers,
 }
 _LOOKS: dict[str, Look] = {
     "file.list": lambda where, args: browse(where, LIST_FOLDER, path=_text(args, "path")),

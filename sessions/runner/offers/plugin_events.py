@@ -104,8 +104,10 @@ async def _tell_some(exchange: Exchange, session: Session, bodies: Sequence[Even
 
 
 def _seen(access: SessionAccess, bodies: Sequence[EventsBody]) -> list[JsonValue]:
-    rows = told_sessions(access)
-    sessions = rows.select_related("project").in_bulk({body["session"] for body in bodies})
+    # Nearly all is about the session itself, which was just looked up.
+    sessions = {access.session.pk: access.session}
+    if others := {body["session"] for body in bodies} - {*sessions}:
+        sessions |= told_sessions(access).select_related("project").in_bulk(others)
     infos = {pk: as_json(session_to_wire(row)) for pk, row in sessions.items()}
     events: list[JsonValue] = []
     for body in bodies:

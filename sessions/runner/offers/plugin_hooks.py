@@ -13,8 +13,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from django.db import transaction
 
@@ -24,7 +26,7 @@ from opencode_web.lib.text import clean_text
 from sessions.models import Session, ToolDescription
 from sessions.repository.brought import Brought, BroughtKind
 from sessions.repository.custom_tools import Described, described
-from sessions.repository.plugins import EVENT, LIMITS_S, Plugin, PluginNote, assumed
+from sessions.repository.plugins import EVENT, LIMITS_S, SAID, Plugin, PluginNote, assumed
 from sessions.runner.offers.mcp_kept import end_server
 from sessions.runner.offers.plugin_client import PluginClient
 from sessions.runner.offers.plugin_host import (
@@ -37,7 +39,7 @@ from sessions.runner.offers.plugin_host import (
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
 from tools.mcp.exchange import Greeted, Server
-from tools.plugins.host import Hooked, PluginLate, call_hook
+from tools.plugins.host import HookCall, Hooked, PluginLate, call_hooks, problems_of
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +67,16 @@ class HookAnswer:
     def is_changed(self) -> bool:
         """Whether a plugin has changed something."""
         return bool(self.changed)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What plugins are to change. `stops`: what they say may forbid it."""
+
+    hook: str
+    given: JsonObject = field(repr=False)
+    output: JsonObject = field(repr=False)
+    stops: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +110,11 @@ class SessionPlugins:
 
     def has(self, hook: str) -> bool:
         """Whether a plugin is to be called, or its absence is to be noticed."""
-        return any(hook in plugin.hooks for plugin in self.plugins)
+        return self.has_any(hook)
+
+    def has_any(self, *hooks: str) -> bool:
+        """As `has`, for one of several."""
+        return any(hook in plugin.hooks for plugin in self.plugins for hook in hooks)
 
     def notes(self, hook: str, did: str, why: str) -> tuple[PluginNote, ...]:
         """Returns: the same of every plugin that has a hook."""
@@ -112,25 +128,32 @@ class SessionPlugins:
 
         Raises: PluginForbids, only when `stops`.
         """
-        having = {plugin.path: plugin for plugin in self.plugins if hook in plugin.hooks}
-        off = [path for path, plugin in having.items() if plugin.is_off]
-        if stops and off:
-            raise PluginForbids(
-                f"{off[0]} decides about this, and was switched off because it took too long three "
-                "times. An admin of the team can reload the plugins on the page Agent files."
-            )
+        [answer] = await self.call_each([Asked(hook, given, output, stops=stops)])
+        return answer
+
+    async def call_each(self, asked: Sequence[Asked]) -> list[HookAnswer]:
+        """As `call`, for several that do not depend on one another: they are sent at once."""
+        answers: list[HookAnswer] = []
         async with self._asking:
-            try:
-                answer = await self._ask(
-                    hook, given, output, set(having) - {*off}, off, stops=stops
-                )
-            except PluginLate as exc:
-                await self._end(exc.path)
-                paths = [exc.path] if exc.path in having else [*having]
-                return self._without(hook, output, paths, "late", exc, stops=stops)
-            except ToolError as exc:
-                await self._end("")
-                return self._without(hook, output, [*having], "failed", exc, stops=stops)
+            while len(answers) < len(asked):
+                try:
+                    await self._ask(asked, answers)
+                except PluginForbids:
+                    raise
+                except ToolError as exc:
+                    # The process may be at anything, so it begins anew.
+                    answers.append(await self._without(asked[len(answers)], exc))
+        return answers
+
+    def _having(self, hook: str, *, off: bool | None = None) -> list[str]:
+        return [
+            plugin.path
+            for plugin in self.plugins
+            if hook in plugin.hooks and off in (None, plugin.is_off)
+        ]
+
+    def _answer(self, asked: Asked, answer: Hooked) -> HookAnswer:
+        hook, stops, having = asked.hook, asked.stops, self._having(asked.hook)
         failed = {path: short(why) for path, why in answer.failed.items() if path in having}
         for path in failed:
             self._log(hook, path, "failed")
@@ -142,29 +165,46 @@ class SessionPlugins:
         notes += [PluginNote(path, hook, "failed", why) for path, why in failed.items()]
         return HookAnswer(answer.output, tuple(notes), changed)
 
-    async def _ask(
-        self,
-        hook: str,
-        given: JsonObject,
-        output: JsonObject,
-        wanted: set[str],
-        off: list[str],
-        *,
-        stops: bool,
-    ) -> Hooked:
+    async def _ask(self, asked: Sequence[Asked], answers: list[HookAnswer]) -> None:
+        """Add answers for what has none yet. Raises: ToolError about the next one."""
+        first, *others = asked[len(answers) :]
+        off, wanted = self._having(first.hook, off=True), self._having(first.hook, off=False)
+        if first.stops and off:
+            raise PluginForbids(
+                f"{off[0]} decides about this, and was switched off because it took too long three "
+                "times. An admin of the team can reload the plugins on the page Agent files."
+            )
         if not wanted:
-            return Hooked(output)
+            answers.append(HookAnswer(first.output))
+            return
         async with self._kept().connect() as greeted:
-            require_loaded(greeted, wanted)
-            return await call_hook(
+            require_loaded(greeted, {*wanted})
+            client = PluginClient(self.process.session, self.turn)
+
+            def answered(one: Hooked) -> None:
+                hook = asked[len(answers)]
+                answer = self._answer(hook, one)
+                said = (PluginNote("", hook.hook, SAID, text) for text in client.said)
+                answers.append(replace(answer, notes=(*answer.notes, *said)))
+                client.said.clear()
+
+            lost = problems_of(greeted).keys()
+            sent = [first, *takewhile(lambda one: lost.isdisjoint(self._having(one.hook)), others)]
+            await call_hooks(
                 greeted.exchange,
-                hook,
-                given,
-                output,
-                limit_s=LIMITS_S[hook],
-                client=PluginClient(self.process.session, self.turn),
-                without=off,
-                stops=stops,
+                [
+                    HookCall(
+                        one.hook,
+                        one.given,
+                        one.output,
+                        LIMITS_S[one.hook],
+                        self._having(one.hook, off=True),
+                        one.stops,
+                    )
+                    for one in sent
+                ],
+                on_answer=answered,
+                client=client,
             )
 
     def _kept(self) -> Server:
@@ -184,22 +224,17 @@ class SessionPlugins:
         except ToolError:
             self._log(EVENT, "", "not_started")
 
-    def _without(
-        self,
-        hook: str,
-        output: JsonObject,
-        paths: list[str],
-        did: str,
-        exc: ToolError,
-        *,
-        stops: bool,
-    ) -> HookAnswer:
-        why = plain_words(exc)
+    async def _without(self, asked: Asked, exc: ToolError) -> HookAnswer:
+        hook, paths, did, why = asked.hook, self._having(asked.hook), "failed", plain_words(exc)
+        late = exc.path if isinstance(exc, PluginLate) else ""
+        await self._end(late)
+        if isinstance(exc, PluginLate):
+            did, paths = "late", [late] if late in paths else paths
         for path in paths:
             self._log(hook, path, did)
-        if stops:
+        if asked.stops:
             raise PluginForbids(f"{', '.join(paths)} could not be asked ({hook}). {why}") from exc
-        return HookAnswer(output, tuple(PluginNote(path, hook, did, why) for path in paths))
+        return HookAnswer(asked.output, tuple(PluginNote(path, hook, did, why) for path in paths))
 
     def _log(self, hook: str, path: str, did: str) -> None:
         """What a plugin says may be anything that it was shown: that stays in the session."""

@@ -8,15 +8,17 @@ turns beside the session's MCP servers, and ends like those.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.models import Session
 from sessions.repository.brought import PLUGINS, Brought, BroughtKind
-from sessions.repository.plugins import EVENT, HOOKS, REFUSED, named_in
+from sessions.repository.plugins import DISPOSE, EVENT, HOOKS, REFUSED, named_in
 from sessions.repository.trust import brought_by, files_of
 from sessions.runner.offers.mcp_kept import end_server, keep
 from sessions.runner.offers.plugin_client import PluginClient
@@ -31,11 +33,15 @@ from tools.plugins.host import (
     PluginLate,
     PluginProgram,
     call_tool,
+    dispose,
     loaded,
+    problems_of,
 )
 from tools.redaction import NO_SECRETS
 from tools.sandbox.base import Sandbox
 from tools.sandbox.bubblewrap import BubblewrapSandbox
+
+logger = logging.getLogger(__name__)
 
 # No MCP server has this name.
 NAME = "/plugins"
@@ -74,7 +80,7 @@ class PluginProcess:
     brought: Brought
     program: PluginProgram
 
-    @property
+    @cached_property
     def key(self) -> Key:
         """Under which it is kept."""
         return Key(self.session.pk, NAME, identity_of(self.brought, self.program.sandbox))
@@ -86,6 +92,18 @@ class PluginProcess:
             if any(EVENT in one.hooks for one in loaded(greeted)):
                 await stack.enter_async_context(telling(greeted.exchange, self.session))
             yield greeted
+            if any(DISPOSE in one.hooks for one in loaded(greeted)):
+                await self._dispose(greeted)
+
+    async def _dispose(self, greeted: Greeted) -> None:
+        """Have plugins close what they hold. What is late or at work is ended without that."""
+        known = [file.path for file in self.brought.of(BroughtKind.PLUGIN)]
+        try:
+            failed = await dispose(greeted.exchange)
+        except ToolError:
+            failed = known
+        for path in [one for one in known if one in failed]:
+            logger.warning("plugin.failed session=%s plugin=%s hook=dispose", self.session.pk, path)
 
     def kept(self, place: Server | None = None) -> Server:
         """Returns: the one that lives, which is started by `place` when it is first reached."""
@@ -187,9 +205,9 @@ async def run_plugin_tool(
 
 def require_loaded(greeted: Greeted, paths: set[str]) -> None:
     """Raises: ToolError when one of these plugins could not be loaded this time."""
-    for one in loaded(greeted):
-        if one.problem and one.path in paths:
-            raise ToolError(f"{one.path} could not be loaded: {short(one.problem)}")
+    for path, problem in problems_of(greeted).items():
+        if path in paths:
+            raise ToolError(f"{path} could not be loaded: {short(problem)}")
 
 
 def plain_words(exc: ToolError) -> str:

@@ -13,7 +13,7 @@ from sessions.events.parts import AnyPart, FilePart, TextPart, ToolCompleted, To
 from sessions.models import Message as Row
 from sessions.runner.compaction.context_window import usable_tokens
 from sessions.runner.context.epoch import ContextUpdate, sent_updates
-from sessions.runner.log.model_history import HistoryEntry, load_history, to_messages
+from sessions.runner.log.model_history import HistoryEntry, to_messages
 from sessions.runner.log.steps import ProviderTurn
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -47,18 +47,42 @@ class ShownHistory:
             ]
         }
 
+    @property
+    def built(self) -> tuple[Message, ...]:
+        """The messages of the request."""
+        return self._built(self.entries)
+
+    def _built(self, entries: Iterable[HistoryEntry]) -> tuple[Message, ...]:
+        messages = to_messages(entries, self.ref, self.updates, room=self.room)
+        return (*messages, *self.behind)
+
+    def with_parts(self, message_id: str, changed: Iterable[AnyPart]) -> ShownHistory:
+        """Returns: the same with parts of a message in the place of those that they were, or
+        behind them."""
+        entries = []
+        for one in self.entries:
+            if one.row.pk == message_id:
+                left = {part.id: part for part in (*one.parts, *changed)}
+                one = replace(one, parts=list(left.values()))
+            entries.append(one)
+        return replace(self, entries=tuple(entries))
+
+    def entry(self, message_id: str) -> HistoryEntry:
+        """Returns: the message with this id, which there must be."""
+        return next(one for one in self.entries if one.row.pk == message_id)
+
     def messages(self, left: JsonObject) -> tuple[Message, ...]:
         """Build the messages again from what plugins left of `to_json`. Raises: NotTaken."""
         entries = list(_taken(self.entries, left.get("messages")))
         if self.prompt_id not in {one.row.pk for one in entries}:
             raise NotTaken("The message that is to be answered is missing.")
-        return (*to_messages(entries, self.ref, self.updates, room=self.room), *self.behind)
+        return self._built(entries)
 
 
 def shown_history(turn: ProviderTurn) -> ShownHistory | None:
-    """Load what the request of a turn was built from. Returns: None when it is another now."""
+    """Returns: what the request of a turn was built from; None when it was built otherwise."""
     request, session = turn.request, turn.session
-    entries = tuple(one for one in load_history(session).all if one.row.pk != turn.info.id)
+    entries = tuple(one for one in turn.history if one.row.pk != turn.info.id)
     updates = sent_updates(session)
     room = usable_tokens(request.model.limit, turn.setup.config.compaction)
     built = to_messages(entries, request.model.ref, updates, room=room)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from opencode_web.lib.db import in_db
@@ -17,12 +17,28 @@ from providers.llm.messages import ResolvedModel, Text, UserMessage
 from sessions.events.parts import StepStartPart
 from sessions.events.types import PartUpdated
 from sessions.models import Part
-from sessions.repository.plugins import COMPACTING, HISTORY, PARAMS, SYSTEM, PluginNote
+from sessions.repository.plugins import (
+    COMMAND,
+    COMPACTING,
+    DEFINITION,
+    HISTORY,
+    MESSAGE,
+    PARAMS,
+    SYSTEM,
+    PluginNote,
+)
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.steps import ProviderTurn
 from sessions.runner.log.text_writer import append_events
-from sessions.runner.offers.plugin_hooks import HookAnswer, SessionPlugins, session_plugins
-from sessions.runner.turn.plugin_history import shown_history
+from sessions.runner.offers.plugin_hooks import (
+    Asked,
+    HookAnswer,
+    SessionPlugins,
+    session_plugins,
+)
+from sessions.runner.turn.plugin_definitions import with_definitions
+from sessions.runner.turn.plugin_history import ShownHistory, shown_history
+from sessions.runner.turn.plugin_messages import show_messages
 
 MAX_SYSTEM_BYTES = 1024 * 1024
 _MAX_TEXTS = 100
@@ -37,85 +53,120 @@ _OPTIONS = frozenset(
 )
 
 
-async def with_plugins(turn: ProviderTurn, lease: Lease) -> ProviderTurn:
-    """Returns: the turn with the request as the plugins leave it. Nothing is done without any.
+async def with_plugins(
+    turn: ProviderTurn, lease: Lease
+) -> tuple[ProviderTurn, SessionPlugins | None]:
+    """Returns: the turn with the request as the plugins leave it, and those. Nothing is done
+    without any.
 
     What a plugin leaves that may not be, or that a budget does not allow, is dropped.
     """
     brought = turn.setup.config.brought
     if not brought.runs_plugins:
-        return turn
-    plugins = await in_db(session_plugins, turn.session, brought, turn.info.parentID)
+        return turn, None
+    plugins, history = await in_db(_look_up, turn)
     if plugins is None:
-        return turn
+        return turn, None
     plugins.wake()
-    first = (HISTORY, _with_history) if turn.summary is None else (COMPACTING, _with_notes)
     notes: list[PluginNote] = []
-    for hook, change in (first, (SYSTEM, _with_system), (PARAMS, _with_params)):
-        if plugins.has(hook):
-            request, said = await change(turn, plugins)
-            turn = replace(turn, request=request)
-            notes += said
+    if history is not None and plugins.has_any(MESSAGE, COMMAND):
+        history, request, events = await show_messages(plugins, history, turn.request)
+        turn = replace(turn, request=request)
+        if events:
+            await in_db(append_events, lease, events)
+    elif history is None and turn.summary is None:
+        for hook in (COMMAND, MESSAGE, HISTORY):
+            notes += plugins.notes(hook, "failed", "The history has changed meanwhile.")
+    if turn.summary is not None:
+        turn, said = await _changed(turn, plugins, [_with_notes(turn)])
+        notes += said
+    # None of these sees what plugins left of another.
+    changes = [_with_system(turn), _with_params(turn)]
+    if history is not None and plugins.has(HISTORY):
+        changes.insert(0, await asyncio.to_thread(_with_history, history))
+    turn, said = await _changed(turn, plugins, changes)
+    notes += said
+    if plugins.has(DEFINITION) and turn.summary is None:
+        turn, said = await with_definitions(turn, plugins)
+        notes += said
     if notes:
-        await in_db(_keep_notes, turn, lease, notes)
-    return turn
+        await in_db(keep_notes, turn, lease, notes)
+    return turn, plugins
 
 
-Changed = tuple[FundedRequest, tuple[PluginNote, ...]]
+def _look_up(turn: ProviderTurn) -> tuple[SessionPlugins | None, ShownHistory | None]:
+    plugins = session_plugins(turn.session, turn.setup.config.brought, turn.info.parentID)
+    if plugins is None or turn.summary is not None:
+        return plugins, None
+    wanted = plugins.has_any(COMMAND, MESSAGE, HISTORY)
+    return plugins, shown_history(turn) if wanted else None
+
+
+@dataclass(frozen=True)
+class _Change:
+    """`fields` makes those of the request of what plugins left. It raises ValueError."""
+
+    asked: Asked
+    fields: Callable[[FundedRequest, JsonObject], dict[str, Any]]  # Any: see `refit`
+
+
+async def _changed(
+    turn: ProviderTurn, plugins: SessionPlugins, changes: list[_Change]
+) -> tuple[ProviderTurn, list[PluginNote]]:
+    notes: list[PluginNote] = []
+    wanted = [one for one in changes if plugins.has(one.asked.hook)]
+    answers = await plugins.call_each([one.asked for one in wanted])
+    for change, answer in zip(wanted, answers, strict=True):
+        left = answer
+        if answer.is_changed:
+            request, left = await asyncio.to_thread(_settled, turn.request, change, answer)
+            turn = replace(turn, request=request)
+        notes += left.notes
+    return turn, notes
 
 
 def _settled(
-    request: FundedRequest, answer: HookAnswer, hook: str, fields: Callable[[], dict[str, Any]]
-) -> Changed:  # Any: see `refit`
+    request: FundedRequest, change: _Change, answer: HookAnswer
+) -> tuple[FundedRequest, HookAnswer]:
     """Put what plugins left into the request; what cannot be sent is noted."""
-    if not answer.is_changed:
-        return request, answer.notes
     try:
-        return refit(request, **fields()), answer.notes
+        return refit(request, **change.fields(request, answer.output)), answer
     except ValueError as exc:
-        return request, tuple(PluginNote(path, hook, "failed", str(exc)) for path in answer.changed)
+        failed = (
+            PluginNote(path, change.asked.hook, "failed", str(exc)) for path in answer.changed
+        )
+        return request, HookAnswer(answer.output, tuple(failed))
 
 
-async def _with_history(turn: ProviderTurn, plugins: SessionPlugins) -> Changed:
-    shown = await in_db(shown_history, turn)
-    if shown is None:
-        return turn.request, plugins.notes(HISTORY, "failed", "The history has changed meanwhile.")
-    given = await asyncio.to_thread(shown.to_json)
-    answer = await plugins.call(HISTORY, {}, given)
-    return await asyncio.to_thread(
-        _settled, turn.request, answer, HISTORY, lambda: {"messages": shown.messages(answer.output)}
-    )
+def _with_history(shown: ShownHistory) -> _Change:
+    asked = Asked(HISTORY, {}, shown.to_json())
+    return _Change(asked, lambda request, output: {"messages": shown.messages(output)})
 
 
-async def _with_notes(turn: ProviderTurn, plugins: SessionPlugins) -> Changed:
-    about: JsonObject = {"sessionID": turn.session.pk}
-    given: JsonObject = {"context": [], "prompt": None}
-    answer = await plugins.call(COMPACTING, about, given)
-
-    def fields() -> dict[str, Any]:  # Any: see `refit`
-        more, prompt = _texts(answer.output.get("context")), answer.output.get("prompt")
-        changed: dict[str, Any] = {}
-        if prompt is not None:
-            changed["system"] = _texts([prompt])
-        if more:
-            *before, task = turn.request.messages
-            assert isinstance(task, UserMessage)
-            asked = UserMessage((*task.content, *map(Text, more)))
-            changed["messages"] = (*before, asked)
-        return changed
-
-    return _settled(turn.request, answer, COMPACTING, fields)
+def _with_notes(turn: ProviderTurn) -> _Change:
+    asked = Asked(COMPACTING, {"sessionID": turn.session.pk}, {"context": [], "prompt": None})
+    return _Change(asked, _noted)
 
 
-async def _with_system(turn: ProviderTurn, plugins: SessionPlugins) -> Changed:
+def _noted(request: FundedRequest, output: JsonObject) -> dict[str, Any]:  # Any: see `refit`
+    more, prompt = _texts(output.get("context")), output.get("prompt")
+    changed: dict[str, Any] = {}
+    if prompt is not None:
+        changed["system"] = _texts([prompt])
+    if more:
+        *before, task = request.messages
+        assert isinstance(task, UserMessage)
+        changed["messages"] = (*before, UserMessage((*task.content, *map(Text, more))))
+    return changed
+
+
+def _with_system(turn: ProviderTurn) -> _Change:
     about: JsonObject = {"sessionID": turn.session.pk, "model": _model(turn)}
-    answer = await plugins.call(SYSTEM, about, {"system": list(turn.request.system)})
-    return _settled(
-        turn.request, answer, SYSTEM, lambda: {"system": _texts(answer.output.get("system"))}
-    )
+    asked = Asked(SYSTEM, about, {"system": list(turn.request.system)})
+    return _Change(asked, lambda request, output: {"system": _texts(output.get("system"))})
 
 
-async def _with_params(turn: ProviderTurn, plugins: SessionPlugins) -> Changed:
+def _with_params(turn: ProviderTurn) -> _Change:
     request = turn.request
     about: JsonObject = {
         "sessionID": turn.session.pk,
@@ -132,8 +183,7 @@ async def _with_params(turn: ProviderTurn, plugins: SessionPlugins) -> Changed:
         "maxOutputTokens": request.max_output_tokens,
         "options": {key: value for key, value in options.items() if key in _OPTIONS},
     }
-    answer = await plugins.call(PARAMS, about, params)
-    return _settled(request, answer, PARAMS, lambda: _params(request, answer.output))
+    return _Change(Asked(PARAMS, about, params), _params)
 
 
 def _model(turn: ProviderTurn) -> JsonObject:
@@ -197,10 +247,13 @@ def _is_count(value: JsonValue) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**31
 
 
-def _keep_notes(turn: ProviderTurn, lease: Lease, notes: list[PluginNote]) -> None:
+def keep_notes(turn: ProviderTurn, lease: Lease, notes: Iterable[PluginNote]) -> None:
+    """Put what plugins did into the log, beside the step."""
     row = Part.objects.filter(message=turn.info.id, type="step-start").order_by("seq").last()
     if row is None:
         return
     part = StepStartPart.model_validate(row.data)
-    told = part.model_copy(update={"plugins": [note.to_json() for note in notes]})
+    known, said = part.plugins or [], [note.to_json() for note in notes]
+    # Another try of an answer says the same again.
+    told = part.model_copy(update={"plugins": [*known, *(one for one in said if one not in known)]})
     append_events(lease, [PartUpdated(part=told)])

@@ -27,11 +27,10 @@ from providers.llm.events import (
     ToolCallEnd,
     ToolCallStart,
 )
-from providers.llm.messages import Usage
 from providers.pricing import charge_for
 from providers.stream import stream
 from sessions.agents.fallback_models import Chosen
-from sessions.events.messages import CUT_AT_LENGTH, CacheTokens, MessageError, Tokens
+from sessions.events.messages import CUT_AT_LENGTH, MessageError, Tokens
 from sessions.events.parts import (
     ReasoningPart,
     RetryPart,
@@ -64,8 +63,9 @@ from sessions.runner.log.settle import completed, fail_call, now_ms
 from sessions.runner.log.steps import ProviderTurn
 from sessions.runner.log.text_writer import TextWriter, append_events
 from sessions.runner.offers.mcp_names import name_servers
-from sessions.runner.turn.meter import Meter
+from sessions.runner.turn.meter import Meter, to_tokens
 from sessions.runner.turn.plugin_request import with_plugins
+from sessions.runner.turn.plugin_texts import completer
 from sessions.runner.turn.retries import cut_error, final_error, wait_before_retry_s, wire_error
 from sessions.runner.turn.structured import settle_output
 from sessions.secrets import project_redactor
@@ -98,7 +98,9 @@ async def _run_turn(turn: ProviderTurn, lease: Lease, done: Operation) -> list[S
     redactor = await in_db(project_redactor, turn.session.project_id)
     recorder = _Recorder(turn, lease, TextWriter(turn, lease, redactor), redactor)
     try:
-        recorder.turn = turn = await with_plugins(turn, lease)
+        turn, plugins = await with_plugins(turn, lease)
+        recorder.turn = turn
+        recorder.writer.complete = completer(turn, lease, plugins)
         return await _try(turn, recorder, done)
     except asyncio.CancelledError:
         await asyncio.shield(recorder.writer.keep())
@@ -112,6 +114,7 @@ async def _try(turn: ProviderTurn, recorder: _Recorder, done: Operation) -> list
     if (error := await _stream_once(turn, recorder)) is None:
         done.note(calls=len(recorder.calls))
         return await recorder.closing_events()
+    recorder.writer.complete = None
     done.note(attempt=turn.attempt, error=type(error).__name__)
     done.outcome = "error"
     if isinstance(error, RefusedFiles):
@@ -387,14 +390,3 @@ def cut_off(finish: str, *, by_budget: bool = False) -> MessageError | None:
         return None
     name = "ContentFilterError" if finish == FinishReason.CONTENT_FILTER else CUT_AT_LENGTH
     return told_error(Cause(reason), name=name)
-
-
-def to_tokens(usage: Usage) -> Tokens:
-    """Returns: what a provider counted, as it stands in messages and sessions."""
-    return Tokens(
-        total=usage.total_tokens,
-        input=usage.input_tokens,
-        output=usage.output_tokens,
-        reasoning=usage.reasoning_tokens,
-        cache=CacheTokens(read=usage.cache_read_tokens, write=usage.cache_write_tokens),
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from sessions.runner.compaction.context_window import usable_tokens
 from sessions.runner.context.epoch import Context
 from sessions.runner.context.installed import place_of
 from sessions.runner.context.source import ContextInputs
-from sessions.runner.log.model_history import build_messages
+from sessions.runner.log.model_history import HistoryEntry, to_messages
 from sessions.runner.offers.custom_tools import offered_custom
 from sessions.runner.offers.mcp_tools import offered_mcp
 from sessions.secrets import project_redactor
@@ -62,7 +63,13 @@ def today() -> date:
 
 
 def build_request(
-    session: Session, *, setup: Setup, model: ResolvedModel, context: Context, prompt_id: str = ""
+    session: Session,
+    *,
+    setup: Setup,
+    model: ResolvedModel,
+    context: Context,
+    history: Iterable[HistoryEntry],
+    prompt_id: str = "",
 ) -> ProviderRequest:
     """The context, the history and the tools of one turn."""
     config, agent, ruleset = setup.config, setup.agent, setup.ruleset
@@ -76,8 +83,8 @@ def build_request(
     return ProviderRequest(
         model=model,
         system=context.system,
-        messages=build_messages(
-            session, model.ref, context.updates, room=usable_tokens(model.limit, config.compaction)
+        messages=to_messages(
+            history, model.ref, context.updates, room=usable_tokens(model.limit, config.compaction)
         ),
         tools=tuple(
             ToolDefinition(tool.name, _described(tool, setup), tool.schema()) for tool in tools

@@ -30,10 +30,10 @@ from sessions.runner.log.answers import new_answer, ref_of
 from sessions.runner.log.fallback import choose_model, say_skipped
 from sessions.runner.log.funds import fund_turn, wait_no_longer
 from sessions.runner.log.history import Answer, Prompted
+from sessions.runner.log.model_history import load_history
 from sessions.runner.log.settle import completed
 from sessions.runner.log.steps import (
     McpListing,
-    MessageHook,
     Next,
     PageFetch,
     ProviderTurn,
@@ -42,7 +42,6 @@ from sessions.runner.log.steps import (
 )
 from sessions.runner.offers.custom_tools import descriptions_wanted
 from sessions.runner.offers.mcp_tools import listing_wanted
-from sessions.runner.offers.plugin_messages import message_hook_wanted
 from sessions.runner.turn.request import build_request, context_inputs
 from sessions.runner.turn.step_limit import end_with_text, is_last_step
 from sessions.runner.turn.structured import wanted_output, with_output_tool
@@ -54,7 +53,7 @@ def start_turn(
     *,
     again: AssistantMessage | None = None,
     overflowed: bool = False,
-) -> ProviderTurn | PageFetch | SkillFetch | ToolDescriptions | McpListing | MessageHook:
+) -> ProviderTurn | PageFetch | SkillFetch | ToolDescriptions | McpListing:
     """Append the empty answer to a locked session and build its request from the history.
 
     Agent and model are those of the newest prompt, so a switch acts on the next turn. When the
@@ -88,8 +87,14 @@ def start_turn(
     if context.missing:
         # No transaction may wait for the network.
         return PageFetch(context.missing)
+    history = load_history(session).all
     request = build_request(
-        session, setup=setup, model=model, context=context, prompt_id=prompt.info.id
+        session,
+        setup=setup,
+        model=model,
+        context=context,
+        history=history,
+        prompt_id=prompt.info.id,
     )
     # Until a provider has counted how long the history is, it is estimated.
     used = session.context_tokens or estimate_request(request)
@@ -97,9 +102,11 @@ def start_turn(
         compaction = room_for(session, prompt, model, setup, used=used)
         if compaction is not None:
             return compaction
-        context = prepare_context(session, inputs)
-        request = build_request(session, setup=setup, model=model, context=context)
+        context, history = prepare_context(session, inputs), load_history(session).all
+        request = build_request(session, setup=setup, model=model, context=context, history=history)
     turn = _begin(session, prompt, setup, request, context, again=again)
+    if config.brought.runs_plugins:
+        turn = replace(turn, history=history)
     say_skipped(session, turn.info, chosen)
     return turn
 
@@ -113,15 +120,11 @@ def count_tries(step: Next, failed: Answer) -> Next:
 
 def _needed_first(
     session: Session, config: Config
-) -> SkillFetch | ToolDescriptions | McpListing | MessageHook | None:
+) -> SkillFetch | ToolDescriptions | McpListing | None:
     team_id = session.project.team_id
     if old := outdated_indexes(team_id, config.skills.urls):
         return SkillFetch(team_id, old)
-    return (
-        descriptions_wanted(session, config)
-        or listing_wanted(session, config)
-        or message_hook_wanted(session, config)
-    )
+    return descriptions_wanted(session, config) or listing_wanted(session, config)
 
 
 def _begin(

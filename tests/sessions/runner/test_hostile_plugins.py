@@ -131,7 +131,7 @@ async def test_one_that_cannot_be_loaded_costs_the_others_nothing_for_long(
     monkeypatch: pytest.MonkeyPatch,
     code: str,
 ) -> None:
-    monkeypatch.setattr(host, "LOAD_S", 1.5)
+    monkeypatch.setattr(host, "LOAD_S", 3.0)
     write_plugin(f"{code}\n" + on(SYSTEM, "o.system.push('bad')"))
     write_plugin(on(SYSTEM, "o.system.push('good')"), "b.js")
     await in_db(trust, project, alice)
@@ -283,10 +283,12 @@ async def test_forged_answers_are_bounded_and_name_no_other_plugin(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def forge(*given: Any, **more: Any) -> Hooked:
-        return Hooked({"args": {"command": "touch made"}}, ("x" * 9_999,), {"y\nz" * 9_999: "no"})
+    async def forge(*given: Any, on_answer: Any, **more: Any) -> None:
+        on_answer(
+            Hooked({"args": {"command": "touch made"}}, ("x" * 9_999,), {"y\nz" * 9_999: "no"})
+        )
 
-    monkeypatch.setattr(plugin_hooks, "call_hook", forge)
+    monkeypatch.setattr(plugin_hooks, "call_hooks", forge)
     write_plugin(on(GUARD, "throw new Error('what the person has said')"))
     await in_db(trust, project, alice)
     await in_db(allow_bash, session)

@@ -13,7 +13,7 @@ from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.inbox import steps_since_promotion
 from sessions.models import Message, Part, Project, Run, Session, SessionInput
 from sessions.runner import run_session
-from sessions.runner.turn.request import build_messages
+from sessions.runner.log.model_history import build_messages
 from teams.models import User
 from tests.sessions.factories import INLINE, make_session, prompt, script, session_access
 from tests.sessions.runner.drains import until

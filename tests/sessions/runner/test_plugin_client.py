@@ -75,6 +75,7 @@ said.found = (await client.find.files({ query: { query: "a.txt" } })).data
 said.lines = (await client.find.text({ query: { pattern: "^hello$" } })).data.length
 said.many = (await Promise.all(Array.from({ length: 20 }, () => client.path.get()))).length
 said.log = (await client.app.log({ body: { service: "a", level: "info", message: "b" } })).data
+said.providers = (await client.provider.list()).data
 said.toast = (await client.tui.showToast({ body: { message: "b", variant: "info" } })).data
 """
 
@@ -108,6 +109,7 @@ async def test_it_reads_what_the_person_sees_of_the_project(
     assert (found["project"], found["folder"]) == (project.pk, project.directory)
     assert "build" in found["agents"]
     assert "s3cret" not in json.dumps(found)
+    assert "demo" in found["providers"]["connected"]
     assert found["file"] == "hello\n"
     assert "a.txt" in found["files"]
     assert found["found"] == ["a.txt"]
@@ -116,9 +118,9 @@ async def test_it_reads_what_the_person_sees_of_the_project(
 
 
 REFUSED = [
-    *("auth.set", "config.update", "session.prompt", "session.promptAsync", "session.abort"),
-    *("session.delete", "session.share", "session.create", "mcp.add", "pty.create"),
-    *("instance.dispose", "provider.list", "permission.reply", "_client.get", "global.event"),
+    *("auth.set", "config.update", "session.command", "session.shell", "session.revert"),
+    *("session.delete", "session.share", "session.fork", "mcp.add", "pty.create"),
+    *("instance.dispose", "permission.reply", "_client.get", "global.event"),
     *("event.subscribe", "postSessionIdPermissionsPermissionId"),
 ]
 

@@ -148,7 +148,12 @@ async def test_nothing_is_loaded_without_trust(
     assert (state["output"], state["by"]) == ("1", None)
     assert not await in_db(ToolDescription.objects.exists)
     page = await in_db(build_repository_page, project)
-    assert [file.would for file in page.files] == [["run in the sandbox during turns"]]
+    assert [file.would for file in page.files] == [
+        [
+            "run in the sandbox during turns, and write and act in a session in the name of who "
+            "has prompted"
+        ]
+    ]
     [plugin] = page.plugins
     assert (plugin.path, plugin.state, plugin.hooks) == (PATH, "Not trusted", [GUARD])
 

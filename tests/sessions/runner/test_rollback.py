@@ -4,7 +4,7 @@ from opencode_web.lib.db import in_db
 from sessions.actions.revert import revert_session
 from sessions.models import Event, Message, Part, Session, SessionInput
 from sessions.runner import run_session
-from sessions.runner.turn.request import build_messages
+from sessions.runner.log.model_history import build_messages
 from teams.models import User
 from tests.sessions.factories import INLINE, prompt, script, session_access
 from tests.sessions.runner.test_inbox import say, texts

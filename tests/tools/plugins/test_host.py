@@ -14,10 +14,12 @@ from tools.mcp.exchange import Greeted
 from tools.plugins import host
 from tools.plugins.host import (
     LOAD_S,
+    HookCall,
+    Hooked,
     Loaded,
     PluginLate,
     PluginProgram,
-    call_hook,
+    call_hooks,
     call_tool,
     loaded,
 )
@@ -50,8 +52,9 @@ def start(tmp_path: Path, worktree: Path) -> Any:
 
 async def hooked(greeted: Greeted, name: str = GUARD, **more: Any) -> Any:
     args = {"given": {"tool": "read"}, "output": {"args": {"a": 1}}, "limit_s": LOAD_S, **more}
-    given, output = args.pop("given"), args.pop("output")
-    return await call_hook(greeted.exchange, name, given, output, **args)
+    answers: list[Hooked] = []
+    await call_hooks(greeted.exchange, [HookCall(name, **args)], on_answer=answers.append)
+    return answers[0]
 
 
 def plugin(body: str) -> str:
@@ -120,6 +123,21 @@ async def test_one_that_is_late_is_named(start: Any, code: str) -> None:
         with pytest.raises(PluginLate, match=r"longer than 0\.5 s") as late:
             await hooked(greeted, limit_s=0.5)
         assert late.value.path == PATH.replace("a.js", "b.js")
+
+
+async def test_one_that_does_not_start_is_nobodys_fault(
+    start: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with start(a=on("for (;;) {}")) as greeted:
+        with pytest.raises(PluginLate):
+            await hooked(greeted, limit_s=0.5)
+    assert PATH in (tmp_path / "session/plugins/home/.at").read_text()
+    monkeypatch.setattr(host, "LOAD_S", 0.5)
+    monkeypatch.setattr(host, "node", lambda *given: ("sleep", "60"))
+    with pytest.raises(PluginLate) as late:
+        async with start(a=on("")):
+            pass
+    assert late.value.path == ""
 
 
 async def test_what_a_plugin_prints_is_no_answer(start: Any) -> None:
@@ -205,7 +223,7 @@ async def test_a_plugin_reaches_nothing_of_the_server(
         assert args.pop("network") in ([], ["lo"])
         assert args == {
             "key": False,
-            "home": [],
+            "home": [".at"],
             "secrets": [],
             "client": "client.session.list is not available to plugins of a repository.",
         }

@@ -76,6 +76,8 @@ register_converter(NameConverter, "name")
 root_urlpatterns: list[URLPattern] = [
     path("t/<slug:team>/", home.team_home, name="team_home"),
     path("oauth/mcp", mcp_sign_in.callback, name="mcp_callback"),
+    path("me/mcp", mcp_sign_in.own, name="own_mcp"),
+    path("me/mcp/<int:sign_in>/end", mcp_sign_in.end_here, name="own_mcp_end"),
     path("share/<str:token>", shared.shared, name="shared"),
     path("share/<str:token>/part/<str:part>", shared.shared_part, name="shared_part"),
 ]
@@ -97,6 +99,8 @@ _project: list[URLPattern] = [
     ),
     path("mcp/s/<name:name>/sign-in", mcp_sign_in.begin, name="project_mcp_server_sign_in"),
     path("mcp/s/<name:name>/sign-out", mcp_sign_in.end, name="project_mcp_server_sign_out"),
+    path("mcp/s/<name:name>/own", mcp_sign_in.begin_own, name="project_mcp_server_own_sign_in"),
+    path("mcp/s/<name:name>/own/end", mcp_sign_in.end_own, name="project_mcp_server_own_sign_out"),
     path("mcp/s/<name:name>/accept", project_mcp.server_accept, name="project_mcp_server_accept"),
     path("mcp/s/<name:name>/again", project_mcp.server_again, name="project_mcp_server_again"),
     path("network", network.project, name="project_network"),

@@ -94,6 +94,20 @@ class McpServerForm(forms.Form):
         ),
         widget=forms.Textarea(attrs={**_CODE, "rows": 3}),
     )
+    account = forms.ChoiceField(
+        label=_("Account"),
+        choices=[
+            ("team", _("The team's: an admin signs in for everyone")),
+            ("own", _("Everyone's own: each person signs in")),
+            ("either", _("The team's, or a person's own once they sign in")),
+        ],
+        initial="team",
+        required=False,
+        help_text=_(
+            "For servers that require a sign-in. An own account is only used in turns that its "
+            "owner prompts. Everyone who can open the session sees what agents read with it."
+        ),
+    )
     timeout = forms.IntegerField(
         label=_("Timeout in seconds"),
         min_value=1,
@@ -105,7 +119,7 @@ class McpServerForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # those of a form
         super().__init__(*args, **kwargs)
-        for name in ("command", "url"):  # needed by what it is
+        for name in ("command", "url", "account"):  # of what it is
             self.fields[name].depends = True  # type: ignore[attr-defined]
 
     def clean_command(self) -> list[str]:
@@ -156,7 +170,10 @@ class McpServerForm(forms.Form):
             "url": given["url"],
             "headers": given["headers"],
             "enabled": given["enabled"],
+            "account": given["account"] if self._is_remote() else "",
         }
+        if item["account"] == "team":
+            item["account"] = ""
         if given["timeout"] != before.timeout // 1000:  # what is finer than the form stays
             item["timeout"] = given["timeout"] * 1000
         return {key: value for key, value in item.items() if value not in ("", {}, [])}
@@ -202,6 +219,7 @@ def initial_of(name: str, stored: JsonObject) -> dict[str, Any]:  # initial valu
         "headers": "\n".join(
             f"{key}: {_shown(key, value)}" for key, value in server.headers.items()
         ),
+        "account": server.account,
         "timeout": max(1, server.timeout // 1000),
         "enabled": server.enabled,
     }

@@ -16,7 +16,7 @@ from sessions.actions.team_items import mark_of
 from sessions.forms.mcp import McpServerForm, initial_of
 from sessions.mcp.servers import switched
 from sessions.models import Project
-from sessions.present.pages.mcp import awaited_in
+from sessions.present.pages.mcp.servers import awaited_in
 from teams.http import TeamRequest, attempt, done
 
 

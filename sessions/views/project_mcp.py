@@ -18,7 +18,7 @@ from sessions.config.effective import project_config
 from sessions.mcp.servers import KEY, servers_in
 from sessions.models import Project
 from sessions.present.frame.rail import load_rail
-from sessions.present.pages.mcp import below_project, project_lines
+from sessions.present.pages.mcp.servers import below_project, project_lines
 from sessions.present.projects import project_url
 from sessions.views.mcp_pages import Shelf, confirm_removal, show_form, switch
 from sessions.views.requests import project_of, rail_filter
@@ -33,7 +33,7 @@ def servers(request: TeamRequest, project: str) -> HttpResponse:
     shelf = _shelf(request, access)
     context: dict[str, object] = {
         **shelf.frame,
-        "lines": project_lines(access.project, shelf.address),
+        "lines": project_lines(access, shelf.address),
         "new_url": project_url(access.project, "project_mcp_new"),
         "may_change": access.team.can(Role.ADMIN),
         "may_ask": access.team.can(Role.MEMBER),
@@ -74,7 +74,7 @@ def server_again(request: TeamRequest, project: str, name: str) -> HttpResponse:
     row = project_of(request, project, need=Role.MEMBER).project
     if name not in project_config(row).mcp:
         raise NotFound("MCP server", name)
-    forget_mcp_server(row, name)
+    forget_mcp_server(row, name, request.user.pk)
     said = _("%(name)s is checked again with the next turn.") % {"name": name}
     return done(request, said, to=project_url(row, "project_mcp"))
 

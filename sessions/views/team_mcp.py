@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from opencode_web.lib.json import JsonValue
 from sessions.actions.team_items import put_team_item
 from sessions.mcp.servers import KEY, servers_in
-from sessions.present.pages.mcp import below_team, projects_with_servers, team_lines
+from sessions.present.pages.mcp.servers import below_team, projects_with_servers, team_lines
 from sessions.views.mcp_pages import Shelf, confirm_removal, show_form, switch
 from sessions.visibility import projects_in
 from teams.http import TeamRequest, client_ip, team_view

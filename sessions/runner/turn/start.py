@@ -81,15 +81,16 @@ def start_turn(
         session, prompt, models_of(config, agent, ref_of(prompt.info)), again=again
     )
     model = with_options(chosen.model, agent.options)
-    if again is None and (step := _needed_first(session, config)) is not None:
+    author_id = prompt.author.pk if prompt.author else None
+    if again is None and (step := _needed_first(session, config, author_id)) is not None:
         return step
-    inputs = context_inputs(session, prompt.info, setup=setup, model=model)
+    inputs = context_inputs(session, prompt.info, author_id, setup=setup, model=model)
     context = prepare_context(session, inputs, fetches=again is None)
     if context.missing:
         # No transaction may wait for the network.
         return PageFetch(context.missing)
     request = build_request(
-        session, setup=setup, model=model, context=context, prompt_id=prompt.info.id
+        session, author_id, setup=setup, model=model, context=context, prompt_id=prompt.info.id
     )
     # Until a provider has counted how long the history is, it is estimated.
     used = session.context_tokens or estimate_request(request)
@@ -98,7 +99,7 @@ def start_turn(
         if compaction is not None:
             return compaction
         context = prepare_context(session, inputs)
-        request = build_request(session, setup=setup, model=model, context=context)
+        request = build_request(session, author_id, setup=setup, model=model, context=context)
     turn = _begin(session, prompt, setup, request, context, again=again)
     say_skipped(session, turn.info, chosen)
     return turn
@@ -112,14 +113,14 @@ def count_tries(step: Next, failed: Answer) -> Next:
 
 
 def _needed_first(
-    session: Session, config: Config
+    session: Session, config: Config, author_id: int | None
 ) -> SkillFetch | ToolDescriptions | McpListing | MessageHook | None:
     team_id = session.project.team_id
     if old := outdated_indexes(team_id, config.skills.urls):
         return SkillFetch(team_id, old)
     return (
         descriptions_wanted(session, config)
-        or listing_wanted(session, config)
+        or listing_wanted(session, config, author_id)
         or message_hook_wanted(session, config)
     )
 

@@ -92,6 +92,7 @@ _project: list[URLPattern] = [
     path("mentions", mentions.mentions, name="mentions"),
     path("mcp", project_mcp.servers, name="project_mcp"),
     path("mcp/new", project_mcp.server_new, name="project_mcp_new"),
+    path("mcp/catalog", project_mcp.catalog, name="project_mcp_catalog"),
     path("mcp/s/<name:name>", project_mcp.server, name="project_mcp_server"),
     path("mcp/s/<name:name>/delete", project_mcp.server_delete, name="project_mcp_server_delete"),
     path(
@@ -217,6 +218,7 @@ _items: list[URLPattern] = [
 _mcp: list[URLPattern] = [
     path("", team_mcp.servers, name="team_mcp"),
     path("new", team_mcp.server_new, name="team_mcp_new"),
+    path("catalog", team_mcp.catalog, name="team_mcp_catalog"),
     path("s/<name:name>", team_mcp.server, name="team_mcp_server"),
     path("s/<name:name>/delete", team_mcp.server_delete, name="team_mcp_server_delete"),
     path("s/<name:name>/enabled", team_mcp.server_enabled, name="team_mcp_server_enabled"),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.config_references import VARIABLE
@@ -16,11 +17,16 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
 from sessions.config.programs import McpConfig
 from sessions.config.public import MASK
+from sessions.mcp.catalog import Asked
 from sessions.mcp.servers import MAX_CHARS, is_plain_secret
+from sessions.secrets import MAX_VALUE_BYTES
 from tools.redaction import MIN_CHARS
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Before the name of a field that asks for a secret.
+_ASKED = "secret_"
+_KEPT = gettext_noop("Stored encrypted as a secret. Leave it empty if there is one of this name.")
 _CODE = {"spellcheck": "false", "class": "mono", "autocomplete": "off"}
 
 
@@ -121,6 +127,27 @@ class McpServerForm(forms.Form):
         super().__init__(*args, **kwargs)
         for name in ("command", "url", "account"):  # of what it is
             self.fields[name].depends = True  # type: ignore[attr-defined]
+
+    def ask_for(self, secrets: Iterable[Asked]) -> None:
+        """Have fields for what a known server needs. Values are never shown again."""
+        for one in secrets:
+            self.fields[_ASKED + one.name] = forms.CharField(
+                label=one.name,
+                max_length=MAX_VALUE_BYTES,
+                required=False,
+                strip=False,
+                help_text=" ".join(filter(None, (one.description, gettext(_KEPT)))),
+                widget=forms.PasswordInput(attrs=_CODE),
+            )
+
+    @property
+    def secret_fields(self) -> list[forms.BoundField]:
+        return [field for field in self if field.name.startswith(_ASKED)]
+
+    def secrets(self) -> dict[str, str]:
+        """Returns: those that were entered, by name."""
+        given = ((field.name, self.cleaned_data[field.name]) for field in self.secret_fields)
+        return {name.removeprefix(_ASKED): value for name, value in given if value}
 
     def clean_command(self) -> list[str]:
         if self._is_remote():

@@ -13,6 +13,7 @@ from opencode_web.lib.json import JsonValue
 from sessions.access import ProjectAccess
 from sessions.actions.mcp_programs import accept_mcp_program
 from sessions.actions.mcp_servers import forget_mcp_server
+from sessions.actions.secrets import set_secret
 from sessions.actions.team_items import put_project_item
 from sessions.config.effective import project_config
 from sessions.mcp.servers import KEY, servers_in
@@ -20,7 +21,7 @@ from sessions.models import Project
 from sessions.present.frame.rail import load_rail
 from sessions.present.pages.mcp.servers import below_project, project_lines
 from sessions.present.projects import project_url
-from sessions.views.mcp_pages import Shelf, confirm_removal, show_form, switch
+from sessions.views.mcp_pages import Shelf, confirm_removal, show_catalog, show_form, switch
 from sessions.views.requests import project_of, rail_filter
 from teams.http import TeamRequest, client_ip, done, team_view
 from teams.models import Role
@@ -34,15 +35,22 @@ def servers(request: TeamRequest, project: str) -> HttpResponse:
     context: dict[str, object] = {
         **shelf.frame,
         "lines": project_lines(access, shelf.address),
-        "new_url": project_url(access.project, "project_mcp_new"),
+        "new_url": shelf.new_url,
+        "catalog_url": shelf.catalog_url,
         "may_change": access.team.can(Role.ADMIN),
         "may_ask": access.team.can(Role.MEMBER),
     }
     return render(request, "sessions/project_mcp.html", context)
 
 
+@require_GET
+@team_view(need=Role.ADMIN)
+def catalog(request: TeamRequest, project: str) -> HttpResponse:
+    return show_catalog(request, _govern(request, project), "sessions/project_mcp_catalog.html")
+
+
 @require_http_methods(["GET", "POST"])
-@sensitive_post_parameters("environment")
+@sensitive_post_parameters()
 @team_view(need=Role.ADMIN)
 def server_new(request: TeamRequest, project: str) -> HttpResponse:
     return show_form(request, _govern(request, project), "")
@@ -107,8 +115,11 @@ def _shelf(request: TeamRequest, access: ProjectAccess) -> Shelf:
         own=servers_in(project.config),
         below=below_project(project),
         put=put,
+        put_secret=lambda name, value: set_secret(access, name=name, value=value, ip=ip),
         address=lambda act, name: project_url(project, f"project_mcp_server{act}", name=name),
         list_url=list_url,
+        catalog_url=project_url(project, "project_mcp_catalog"),
+        new_url=project_url(project, "project_mcp_new"),
         projects=Project.objects.filter(pk=project.pk),
         frame={
             "rail": load_rail(request.access, rail_filter(request)),

@@ -167,6 +167,7 @@ PAGES = [
         )
     ),
     Row("get", _MCP, READ),
+    *(Row("get", base + "catalog", (200, 200, 403, 403, 404, 302)) for base in (_MCP, _P + "mcp/")),
     Row("get", _MCP + "new", (200, 200, 403, 403, 404, 302)),
     Row("post", _MCP + "new", EMPTY_GOVERN),
     Row("get", _P + "mcp", READ),

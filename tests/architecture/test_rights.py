@@ -39,7 +39,8 @@ STANDS_FOR = {
     f"|{_P}schedules/.+)|put session/<session_id>/privacy",
     "set_up": f"post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
-    f"|(get|post) {_P}mcp/(new|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out)?)",
+    f"|(get|post) {_P}mcp/(new|catalog"
+    "|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out)?)",
     "models": f"(get|post) {_SET}(models/.+|keys)",
     "agents": f"(get|post) {_SET}(config|(commands|agents|skills|mcp)/.+"
     "|permissions/(change|restore)|network|sharing|search.*|secrets.*)",

@@ -103,6 +103,7 @@ _project: list[URLPattern] = [
     path("mcp/s/<name:name>/own", mcp_sign_in.begin_own, name="project_mcp_server_own_sign_in"),
     path("mcp/s/<name:name>/own/end", mcp_sign_in.end_own, name="project_mcp_server_own_sign_out"),
     path("mcp/s/<name:name>/accept", project_mcp.server_accept, name="project_mcp_server_accept"),
+    path("mcp/s/<name:name>/tools", project_mcp.server_tools, name="project_mcp_server_tools"),
     path("mcp/s/<name:name>/again", project_mcp.server_again, name="project_mcp_server_again"),
     path("network", network.project, name="project_network"),
     path("repository", repository.repository, name="repository"),

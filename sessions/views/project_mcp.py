@@ -8,18 +8,20 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from opencode_web.lib.errors import NotFound
+from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonValue
 from sessions.access import ProjectAccess
 from sessions.actions.mcp_programs import accept_mcp_program
 from sessions.actions.mcp_servers import forget_mcp_server
 from sessions.actions.secrets import set_secret
-from sessions.actions.team_items import put_project_item
+from sessions.actions.team_items import item_of, mark_of, put_project_item
 from sessions.config.effective import project_config
+from sessions.forms.team_settings import ACTIONS
 from sessions.mcp.servers import KEY, servers_in
 from sessions.models import Project
 from sessions.present.frame.rail import load_rail
 from sessions.present.pages.mcp.servers import below_project, project_lines
+from sessions.present.pages.mcp.tools import RULES, tool_rules, with_rules
 from sessions.present.projects import project_url
 from sessions.views.mcp_pages import Shelf, confirm_removal, show_catalog, show_form, switch
 from sessions.views.requests import project_of, rail_filter
@@ -85,6 +87,36 @@ def server_again(request: TeamRequest, project: str, name: str) -> HttpResponse:
     forget_mcp_server(row, name, request.user.pk)
     said = _("%(name)s is checked again with the next turn.") % {"name": name}
     return done(request, said, to=project_url(row, "project_mcp"))
+
+
+@require_http_methods(["GET", "POST"])
+@team_view()
+def server_tools(request: TeamRequest, project: str, name: str) -> HttpResponse:
+    """The tools of a server, and for each whether agents may use it; admins change that."""
+    posted = request.method == "POST"
+    access = project_of(request, project, need=Role.ADMIN if posted else Role.VIEWER)
+    if name not in project_config(access.project).mcp:
+        raise NotFound("MCP server", name[:100])
+    shelf, tools = _shelf(request, access), tool_rules(access, name)
+    here = project_url(access.project, "project_mcp_server_tools", name=name)
+    if posted:
+        allowed = {"", *(value for value, _label in ACTIONS)}
+        wanted = {one.name: request.POST.get(f"rule-{one.name}", one.rule) for one in tools}
+        if not allowed.issuperset(wanted.values()):
+            raise Invalid(_("Choose one of the actions."))
+        rules, seen = with_rules(access, wanted), request.POST.get("seen", "")
+        put_project_item(access, RULES, rules, seen=seen, ip=client_ip(request))
+        return done(request, _("Saved. This applies from the next call on."), to=here)
+    context: dict[str, object] = {
+        **shelf.frame,
+        "name": name,
+        "tools": tools,
+        "actions": ACTIONS,
+        "seen": mark_of(item_of(access.project.config, RULES)),
+        "list_url": shelf.list_url,
+        "may_change": access.team.can(Role.ADMIN),
+    }
+    return render(request, "sessions/project_mcp_tools.html", context)
 
 
 @require_POST

@@ -119,6 +119,7 @@ DOORS: dict[str, Recorded] = {
         Did.CONFIG_CHANGED
     ),
     rf"post {_P}mcp/s/<name:name>/accept": Did.MCP_PROGRAM_ACCEPTED,
+    rf"post {_P}mcp/s/<name:name>/tools": Did.CONFIG_CHANGED,
     rf"post {_P}mcp/s/<name:name>/again": "connects again; no setting changes",
     rf"post {_P}mcp/s/<name:name>/(sign-in|own)": Did.MCP_SIGNED_IN,
     rf"post {_P}mcp/s/<name:name>/(sign-out|own/end)": Did.MCP_SIGNED_OUT,

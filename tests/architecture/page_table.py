@@ -192,6 +192,8 @@ PAGES = [
         Row("post", f"{_P}mcp/s/<name:name>/{act}", (404, 404, 404, 403, 404, 302))
         for act in ("own", "own/end")
     ),
+    Row("get", _P + "mcp/s/<name:name>/tools", (404, 404, 404, 404, 404, 302)),
+    Row("post", _P + "mcp/s/<name:name>/tools", (404, 404, 403, 403, 404, 302)),
     Row("get", "me/mcp", EACH),
     Row("post", "me/mcp/<int:sign_in>/end", (404, 404, 404, 404, 404, 302)),
     # How MCP clients get a token; here they say nothing that is one's.

@@ -40,7 +40,7 @@ STANDS_FOR = {
     "set_up": f"post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|catalog"
-    "|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out)?)",
+    "|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out|/tools)?)",
     "models": f"(get|post) {_SET}(models/.+|keys)",
     "agents": f"(get|post) {_SET}(config|(commands|agents|skills|mcp)/.+"
     "|permissions/(change|restore)|network|sharing|search.*|secrets.*)",

@@ -91,6 +91,7 @@ class ServerLine:
     delete_url: str = ""
     switch_url: str = ""
     again_url: str = ""
+    tools_url: str = ""
     # For the team, by an admin; and each for themselves.
     sign_in_url: str = ""
     sign_out_url: str = ""
@@ -273,6 +274,7 @@ def _line(
         delete_url=address("_delete", name) if is_own else "",
         switch_url=address("_enabled", name),
         again_url=address("_again", name) if known is not None and row is not None else "",
+        tools_url=address("_tools", name) if row is not None and row.tools else "",
     )
 
 

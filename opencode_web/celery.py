@@ -56,6 +56,7 @@ app.conf.update(
         "deliver-webhooks": _beat("sessions.deliver_webhooks", 3.0, expires_s=30.0),
         "stream-audit": _beat("sessions.stream_audit", 3.0, expires_s=30.0),
         "prune-webhook-deliveries": _beat("sessions.prune_webhook_deliveries", 6 * 3600.0),
+        "revoke-mcp-grants": _beat("sessions.revoke_mcp_grants", 60.0, expires_s=60.0),
         "prune-drafts": _beat("sessions.prune_drafts", 6 * 3600.0),
         "prune-idempotency-keys": _beat("teams.prune_keys", 3600.0),
         "end-emergencies": _beat("teams.end_emergencies", 15.0, expires_s=15.0),

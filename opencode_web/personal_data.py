@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.json import JsonObject
-from sessions.models import Message, Schedule, Session, Terminal
+from sessions.models import McpSignIn, Message, Schedule, Session, Terminal
 from sessions.visibility import seen_projects, seen_sessions
 from teams.access import teams_of
 from teams.actions.browsers import browsers_of
@@ -49,6 +49,7 @@ _LABELS: dict[str, Promise] = {
     "sessions": gettext_lazy("Sessions that you started"),
     "schedules": gettext_lazy("Schedules that you wrote"),
     "terminals": gettext_lazy("Terminals that you opened"),
+    "mcpSignIns": gettext_lazy("Your sign-ins to MCP servers, without what they granted"),
     "audit": gettext_lazy("Entries in audit logs of what you did"),
 }
 
@@ -142,6 +143,10 @@ def collect(user: User) -> dict[str, Any]:  # JSON with dates
             "title",
             "created_at",
             "ended_at",
+        ),
+        "mcpSignIns": _rows(
+            McpSignIn.objects.filter(user=user, team__in=own_teams),
+            *("name", "url", "team__slug", "signed_in_at", "state"),
         ),
         "audit": [_entry(entry) for entry in entries],
     }

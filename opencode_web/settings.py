@@ -423,6 +423,8 @@ LANGUAGE_SERVERS = env_int("LANGUAGE_SERVERS", 8)
 # of them ends.
 MCP_SERVERS = env_int("MCP_SERVERS", 16)
 MCP_IDLE_S = env_int("MCP_IDLE_S", 300)
+# A file of MCP servers that admins can choose from; empty for the one that comes along.
+MCP_CATALOG = env("MCP_CATALOG")
 # MB that commands have to leave free on the disks they write to.
 SANDBOX_FREE_DISK_MB = env_int("SANDBOX_FREE_DISK_MB", 512)
 # Turns of one team that may run at the same time, and commands that each worker process runs for

@@ -19,7 +19,7 @@ from sessions.checkouts import jobs
 from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.project_folders import remove_managed
-from sessions.jobs import audit_stream, clones, disk_use, sweep, webhooks
+from sessions.jobs import audit_stream, clones, disk_use, mcp_grants, sweep, webhooks
 from sessions.jobs.erasure import erase_files, run_erasure
 from sessions.jobs.samples import take_sample
 from sessions.jobs.snapshot_pruning import prune_snapshots
@@ -85,6 +85,12 @@ def wake_checkouts() -> None:
 def terminal(terminal_id: str, sealed_environment: str = "") -> None:
     """Start a terminal on the process's own loop."""
     start_terminal(terminal_id, sealed_environment=sealed_environment)
+
+
+@shared_task(name="sessions.revoke_mcp_grants")
+def revoke_mcp_grants() -> None:
+    """Give back what MCP servers have granted and nobody uses any more."""
+    mcp_grants.revoke_grants()
 
 
 @shared_task(name="sessions.settle_terminals")

@@ -76,6 +76,8 @@ register_converter(NameConverter, "name")
 root_urlpatterns: list[URLPattern] = [
     path("t/<slug:team>/", home.team_home, name="team_home"),
     path("oauth/mcp", mcp_sign_in.callback, name="mcp_callback"),
+    path("me/mcp", mcp_sign_in.own, name="own_mcp"),
+    path("me/mcp/<int:sign_in>/end", mcp_sign_in.end_here, name="own_mcp_end"),
     path("share/<str:token>", shared.shared, name="shared"),
     path("share/<str:token>/part/<str:part>", shared.shared_part, name="shared_part"),
 ]
@@ -90,6 +92,7 @@ _project: list[URLPattern] = [
     path("mentions", mentions.mentions, name="mentions"),
     path("mcp", project_mcp.servers, name="project_mcp"),
     path("mcp/new", project_mcp.server_new, name="project_mcp_new"),
+    path("mcp/catalog", project_mcp.catalog, name="project_mcp_catalog"),
     path("mcp/s/<name:name>", project_mcp.server, name="project_mcp_server"),
     path("mcp/s/<name:name>/delete", project_mcp.server_delete, name="project_mcp_server_delete"),
     path(
@@ -97,7 +100,10 @@ _project: list[URLPattern] = [
     ),
     path("mcp/s/<name:name>/sign-in", mcp_sign_in.begin, name="project_mcp_server_sign_in"),
     path("mcp/s/<name:name>/sign-out", mcp_sign_in.end, name="project_mcp_server_sign_out"),
+    path("mcp/s/<name:name>/own", mcp_sign_in.begin_own, name="project_mcp_server_own_sign_in"),
+    path("mcp/s/<name:name>/own/end", mcp_sign_in.end_own, name="project_mcp_server_own_sign_out"),
     path("mcp/s/<name:name>/accept", project_mcp.server_accept, name="project_mcp_server_accept"),
+    path("mcp/s/<name:name>/tools", project_mcp.server_tools, name="project_mcp_server_tools"),
     path("mcp/s/<name:name>/again", project_mcp.server_again, name="project_mcp_server_again"),
     path("network", network.project, name="project_network"),
     path("repository", repository.repository, name="repository"),
@@ -213,6 +219,7 @@ _items: list[URLPattern] = [
 _mcp: list[URLPattern] = [
     path("", team_mcp.servers, name="team_mcp"),
     path("new", team_mcp.server_new, name="team_mcp_new"),
+    path("catalog", team_mcp.catalog, name="team_mcp_catalog"),
     path("s/<name:name>", team_mcp.server, name="team_mcp_server"),
     path("s/<name:name>/delete", team_mcp.server_delete, name="team_mcp_server_delete"),
     path("s/<name:name>/enabled", team_mcp.server_enabled, name="team_mcp_server_enabled"),

@@ -116,6 +116,12 @@ def wake_file_erasure(project: Project, session_ids: list[str]) -> None:
     _send("sessions.erase_files", project.pk, session_ids, queue=queue_for(project))
 
 
+def wake_revocations() -> None:
+    """Have MCP servers told which sign-ins have ended, after the commit. The beat does it too."""
+    send = partial(_send, "sessions.revoke_mcp_grants", queue=local_queue())
+    transaction.on_commit(partial(send, expires_s=REPEATED_EXPIRES_S))
+
+
 def wake_sweep(host: str) -> None:
     """Have a host remove the files of what is gone."""
     _send("sessions.sweep_files", queue=f"sessions.{host}")

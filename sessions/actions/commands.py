@@ -130,7 +130,7 @@ def run_shell(
 
 def session_commands(access: SessionAccess, config: Config) -> dict[str, Command]:
     """Returns: what can be called here, by name."""
-    prompts = prompts_of_servers(access.session.project, config.mcp)
+    prompts = prompts_of_servers(access.session.project, config.mcp, access.principal.user.pk)
     return load_commands(config, session_skills(access.session, config).skills.values(), prompts)
 
 

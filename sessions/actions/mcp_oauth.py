@@ -14,7 +14,12 @@ from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.outside import asking
 from opencode_web.lib.public_url import site_origin
 from sessions.access import ProjectAccess
-from sessions.actions.mcp_sign_ins import begin_attempt, keep_grant, take_own_attempt
+from sessions.actions.mcp_sign_ins import (
+    begin_attempt,
+    keep_grant,
+    role_for,
+    take_own_attempt,
+)
 from sessions.config.effective import project_config
 from sessions.config.programs import McpConfig
 from sessions.mcp.grants import grant_of, signed_in
@@ -23,7 +28,6 @@ from sessions.mcp.servers import running
 from sessions.models import McpSignInAttempt, Project
 from sessions.secrets import project_redactor
 from teams.access import require_role
-from teams.models import Role
 from tools.errors import ToolError
 from tools.mcp.client import challenge_of
 from tools.mcp.remote import oauth
@@ -34,22 +38,22 @@ _TIMEOUT_S = 40.0
 T = TypeVar("T")
 
 
-def begin_sign_in(access: ProjectAccess, name: str) -> Begun:
-    """Find out where a server is signed in to, and begin.
+def begin_sign_in(access: ProjectAccess, name: str, *, own: bool = False) -> Begun:
+    """Find out where a server is signed in to, and begin: for the team, or for one's own.
 
-    Raises: Forbidden below admin; NotFound for the server; Invalid where it cannot be begun;
+    Raises: Forbidden, see `role_for`; NotFound for the server; Invalid where it cannot be begun;
     TooManyRequests.
     """
-    require_role(access.team, Role.ADMIN)
-    server = _server(access.project, name)
+    require_role(access.team, role_for(own=own))
+    server = _server(access.project, name, own=own)
     secrets = project_redactor(access.project.pk).secrets
-    known = _known_client(access.project, name, server)
+    known = _known_client(access, name, server)
     try:
         with asking(access.team.user.pk):
             begun = _run(_begin(server, secrets, known))
     except ToolError as exc:
         raise Invalid(redactor_of(server, secrets).text(exc.message)) from exc
-    begin_attempt(access, name=name, url=server.url, begun=begun)
+    begin_attempt(access, name=name, url=server.url, begun=begun, own=own)
     return begun
 
 
@@ -64,9 +68,9 @@ def complete_sign_in(
     """Keep what came of an attempt that has been taken.
 
     `issuer` is what the browser was told of where the code is from.
-    Raises: NotFound, Invalid; Forbidden for who is no admin any more; TooManyRequests.
+    Raises: NotFound, Invalid; Forbidden for who has lost the role; TooManyRequests.
     """
-    server = _server(access.project, attempt.name)
+    server = _server(access.project, attempt.name, own=attempt.is_own)
     if server.url != attempt.url:
         raise Invalid(_("The address of the server has changed. Sign in again."))
     if not code:
@@ -77,7 +81,8 @@ def complete_sign_in(
             grant = _run(_finish(server, secrets, _opened(attempt), code, issuer))
     except ToolError as exc:
         raise Invalid(redactor_of(server, secrets).text(exc.message)) from exc
-    keep_grant(access, name=attempt.name, url=attempt.url, grant=grant, ip=ip)
+    own = attempt.is_own
+    keep_grant(access, name=attempt.name, url=attempt.url, grant=grant, own=own, ip=ip)
 
 
 def finish_own_sign_in(
@@ -85,10 +90,10 @@ def finish_own_sign_in(
 ) -> None:
     """Like `complete_sign_in`, for a client that has only the code.
 
-    Raises: Forbidden below admin; NotFound; Invalid.
+    Raises: Forbidden, see `role_for`; NotFound; Invalid.
     """
-    require_role(access.team, Role.ADMIN)
     attempt = take_own_attempt(access, name=name)
+    require_role(access.team, role_for(own=attempt.is_own))
     # Who gives a code by hand has seen where it is from.
     issuer = _opened(attempt).client.issuer
     complete_sign_in(access, attempt, code=code, issuer=issuer, ip=ip)
@@ -126,7 +131,7 @@ async def _finish(
     return grant
 
 
-def _server(project: Project, name: str) -> McpConfig:
+def _server(project: Project, name: str, *, own: bool) -> McpConfig:
     server = running(project_config(project).mcp).get(name)
     if server is None:
         raise NotFound("MCP server", name[:100])
@@ -137,11 +142,15 @@ def _server(project: Project, name: str) -> McpConfig:
                 "sign-in off."
             )
         )
+    if own and not server.takes_own:
+        raise Invalid(_("Only an admin can sign in to this server, for the whole team."))
+    if not own and not server.takes_team:
+        raise Invalid(_("Everyone signs in to this server with their own account."))
     return server
 
 
-def _known_client(project: Project, name: str, server: McpConfig) -> Client | None:
-    row = signed_in(project, name, server)
+def _known_client(access: ProjectAccess, name: str, server: McpConfig) -> Client | None:
+    row = signed_in(access.project, name, server, access.principal.user.pk)
     try:
         return grant_of(row).client if row else None
     except DecryptionError:

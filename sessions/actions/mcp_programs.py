@@ -59,5 +59,5 @@ def accept_mcp_program(
         ip=ip,
     )
     # What it said before is that nobody had accepted it.
-    forget_mcp_server(project, name)
+    forget_mcp_server(project, name, None)
     return row

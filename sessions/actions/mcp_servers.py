@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from sessions.config.effective import config_data
 from sessions.mcp.servers import servers_in
 from sessions.models import McpServer, Project
 
 
-def forget_mcp_server(project: Project, name: str) -> None:
-    """Forget what a server said. Does nothing when it has not been asked yet."""
-    McpServer.objects.filter(project=project, name=name).delete()
+def forget_mcp_server(project: Project, name: str, user_id: int | None) -> None:
+    """Forget what a server said to all or to this person. Does nothing when it was not asked."""
+    rows = McpServer.objects.filter(Q(user=None) | Q(user=user_id), project=project, name=name)
+    rows.delete()
 
 
 def forget_removed_servers(rows: QuerySet[McpServer]) -> None:

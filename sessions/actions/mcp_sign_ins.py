@@ -1,37 +1,51 @@
-"""Sign-ins to MCP servers at an address: begun by an admin, kept for the team, and ended."""
+"""Sign-ins to MCP servers at an address: begun, kept, and ended.
+
+An admin signs in for the team, and each person for themselves. What ends is used no more at once;
+the row goes when the server has been told.
+"""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.crypto import encrypt, fingerprint, fingerprints
-from opencode_web.lib.errors import Invalid
+from opencode_web.lib.errors import Invalid, NotFound
+from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
 from sessions.config.effective import config_data, team_data
 from sessions.mcp.grants import digest_of_url
 from sessions.mcp.servers import servers_in
 from sessions.models import McpServer, McpSignIn, McpSignInAttempt, Project
-from sessions.wake import signal_servers
+from sessions.wake import signal_servers, wake_revocations
 from teams.access import require_role
 from teams.audit import AuditAction, record
-from teams.models import Role, Team, User
+from teams.models import Membership, Role, Team, User
 from tools.mcp.sign_in import Begun, Grant
 
 _LIFE = timedelta(minutes=10)
 # A request to renew takes less; whoever takes longer is gone.
 _RENEWAL = timedelta(seconds=30)
+# By `account` in the settings: whether what is a person's own is kept, and what is the team's.
+_WHOSE = {"team": (False,), "own": (True,), "either": (False, True)}
 _UNKNOWN = "This sign-in was not begun here, has been used, or took longer than ten minutes."
 
 
+def role_for(*, own: bool) -> Role:
+    """Returns: who may sign in: for themselves, or for the team."""
+    return Role.MEMBER if own else Role.ADMIN
+
+
 @transaction.atomic
-def begin_attempt(access: ProjectAccess, *, name: str, url: str, begun: Begun) -> McpSignInAttempt:
-    """Keep an attempt in place of an earlier one. Raises: Forbidden below admin."""
-    require_role(access.team, Role.ADMIN)
+def begin_attempt(
+    access: ProjectAccess, *, name: str, url: str, begun: Begun, own: bool
+) -> McpSignInAttempt:
+    """Keep an attempt in place of an earlier one. Raises: Forbidden, see `role_for`."""
+    require_role(access.team, role_for(own=own))
     McpSignInAttempt.objects.filter(expires_at__lt=timezone.now()).delete()
     return McpSignInAttempt.objects.update_or_create(
         project=access.project,
@@ -40,6 +54,7 @@ def begin_attempt(access: ProjectAccess, *, name: str, url: str, begun: Begun) -
         defaults={
             "team": access.team.team,
             "url": url,
+            "is_own": own,
             "state_digest": fingerprint(begun.state),
             "sealed": encrypt(begun.attempt.model_dump_json()),
             "expires_at": timezone.now() + _LIFE,
@@ -70,58 +85,108 @@ def _taken(wanted: Q) -> McpSignInAttempt:
 
 @transaction.atomic
 def keep_grant(
-    access: ProjectAccess, *, name: str, url: str, grant: Grant, ip: str | None = None
+    access: ProjectAccess,
+    *,
+    name: str,
+    url: str,
+    grant: Grant,
+    own: bool = False,
+    ip: str | None = None,
 ) -> McpSignIn:
     """Keep what was granted for this address, and have the server asked again.
 
-    Raises: Forbidden below admin.
+    Raises: Forbidden, see `role_for`.
     """
-    require_role(access.team, Role.ADMIN)
-    row, _ = McpSignIn.objects.update_or_create(
-        team=access.team.team,
+    require_role(access.team, role_for(own=own))
+    person, team = access.principal.user, access.team.team
+    rows = McpSignIn.objects.filter(team=team, user=person if own else None, name=name)
+    rows.filter(state=McpSignIn.State.REFUSED).delete()
+    row, _ = rows.update_or_create(
+        team=team,
+        user=person if own else None,
         name=name,
         url_digest=digest_of_url(url),
+        state=McpSignIn.State.LIVE,
         defaults={
             "url": url,
-            "sealed": encrypt(grant.model_dump_json()),
-            "signed_in_by": access.principal.user,
+            **_sealed(grant),
+            "signed_in_by": person,
             "signed_in_at": timezone.now(),
             "renewing_until": None,
         },
     )
-    _forget(access, name)
-    _audit(AuditAction.MCP_SIGNED_IN, access, name, url, ip)
+    _forget(team, name, person if own else None)
+    _audit(AuditAction.MCP_SIGNED_IN, person, access.project, row, ip)
     return row
 
 
 @transaction.atomic
-def sign_out(access: ProjectAccess, *, name: str, url: str, ip: str | None = None) -> bool:
-    """Erase what a server of this name granted, at whatever address.
+def sign_out(access: ProjectAccess, *, name: str, own: bool = False, ip: str | None = None) -> bool:
+    """End what a server of this name granted, at whatever address.
 
-    Returns: whether there was anything. Raises: Forbidden below admin.
+    Returns: whether there was anything. Raises: Forbidden, see `role_for`.
     """
-    require_role(access.team, Role.ADMIN)
-    McpSignInAttempt.objects.filter(team=access.team.team, name=name).delete()
-    if not McpSignIn.objects.filter(team=access.team.team, name=name).delete()[0]:
+    require_role(access.team, role_for(own=own))
+    person, team = access.principal.user, access.team.team
+    attempts = McpSignInAttempt.objects.filter(team=team, name=name, is_own=own)
+    (attempts.filter(user=person) if own else attempts).delete()
+    rows = McpSignIn.objects.filter(team=team, user=person if own else None, name=name)
+    first = rows.exclude(state=McpSignIn.State.ENDED).first()
+    if first is None:
         return False
-    _forget(access, name)
-    signal_servers()
-    _audit(AuditAction.MCP_SIGNED_OUT, access, name, url, ip)
+    end_grants(rows)
+    _forget(team, name, person if own else None)
+    _audit(AuditAction.MCP_SIGNED_OUT, person, access.project, first, ip)
     return True
 
 
+@transaction.atomic
+def sign_out_here(user: User, sign_in_id: int, *, ip: str | None = None) -> McpSignIn:
+    """End one of a person's own sign-ins, also in a team that they are not in any more.
+
+    Raises: NotFound for what is not theirs.
+    """
+    rows = McpSignIn.objects.filter(pk=sign_in_id, user=user)
+    row = rows.exclude(state=McpSignIn.State.ENDED).select_related("team").first()
+    if row is None:
+        raise NotFound("Sign-in", str(sign_in_id))
+    end_grants(rows)
+    _forget(row.team, row.name, user)
+    _audit(AuditAction.MCP_SIGNED_OUT, user, row.team, row, ip)
+    return row
+
+
+def end_grants(rows: QuerySet[McpSignIn]) -> None:
+    """Use them no more, and have their servers told."""
+    rows.filter(state=McpSignIn.State.REFUSED).delete()
+    live = rows.filter(state=McpSignIn.State.LIVE)
+    if live.update(state=McpSignIn.State.ENDED, state_at=timezone.now(), renewing_until=None):
+        signal_servers()
+        wake_revocations()
+
+
+def end_lost_grants() -> None:
+    """End those of people who are locked out, or have left the team."""
+    current = Membership.objects.current().filter(user=OuterRef("user"), team=OuterRef("team"))
+    rows = McpSignIn.objects.filter(user__isnull=False)
+    rows = rows.filter(~Exists(current) | Q(user__is_active=False))
+    end_grants(McpSignIn.objects.filter(pk__in=list(rows.values_list("pk", flat=True))))
+
+
 def erase_removed_grants(team: Team) -> None:
-    """Erase what was granted for addresses that no settings of the team or its projects have."""
+    """End what was granted for what no settings of the team or its projects have any more."""
     rows = list(McpSignIn.objects.filter(team=team))
     if not rows:
         return
     projects = Project.objects.filter(team=team).select_related("team")
     levels = [team_data(team), *map(config_data, projects)]
-    named = {
-        (name, server.get("url")) for level in levels for name, server in servers_in(level).items()
-    }
-    gone = [row.pk for row in rows if (row.name, row.url) not in named]
-    McpSignIn.objects.filter(pk__in=gone).delete()
+    named = set[tuple[str, object, bool]]()
+    for level in levels:
+        for name, server in servers_in(level).items():
+            account = server.get("account", "team")
+            named |= {(name, server.get("url"), own) for own in _WHOSE.get(str(account), ())}
+    gone = [row.pk for row in rows if (row.name, row.url, row.user_id is not None) not in named]
+    end_grants(McpSignIn.objects.filter(pk__in=gone))
 
 
 def claim_renewal(row: McpSignIn) -> bool:
@@ -134,26 +199,35 @@ def claim_renewal(row: McpSignIn) -> bool:
 
 def keep_renewal(row: McpSignIn, grant: Grant | None) -> None:
     """Keep what came of a renewal; None leaves everything as it was, for another try."""
-    changed = {"sealed": encrypt(grant.model_dump_json())} if grant else {}
+    changed = _sealed(grant) if grant else {}
     same = McpSignIn.objects.filter(pk=row.pk, sealed=row.sealed)
     same.update(renewing_until=None, **changed)
 
 
-def drop_grant(row: McpSignIn) -> None:
-    """Erase what counts no more, unless it has been renewed or given anew meanwhile."""
-    McpSignIn.objects.filter(pk=row.pk, sealed=row.sealed).delete()
+def refuse_grant(row: McpSignIn) -> None:
+    """Erase what its server renews no more, unless it has been renewed or given anew meanwhile.
+
+    The row stays, so that the person is told.
+    """
+    same = McpSignIn.objects.live().filter(pk=row.pk, sealed=row.sealed)
+    same.update(sealed="", state=McpSignIn.State.REFUSED, state_at=timezone.now(), ends_at=None)
 
 
-def _forget(access: ProjectAccess, name: str) -> None:
-    McpServer.objects.filter(project__team=access.team.team, name=name).delete()
+def _sealed(grant: Grant) -> dict[str, object]:
+    ends_at = None if grant.ends_at is None else datetime.fromtimestamp(grant.ends_at, UTC)
+    return {"sealed": encrypt(grant.model_dump_json()), "ends_at": ends_at}
 
 
-def _audit(action: AuditAction, access: ProjectAccess, name: str, url: str, ip: str | None) -> None:
-    record(
-        action,
-        actor=access.principal.user,
-        team=access.team.team,
-        target=access.project,
-        data={"server": name, "host": urlsplit(url).hostname or ""},
-        ip=ip,
-    )
+def _forget(team: Team, name: str, user: User | None) -> None:
+    rows = McpServer.objects.filter(project__team=team, name=name)
+    # Who has none of their own may use the team's.
+    (rows if user is None else rows.filter(user=user)).delete()
+
+
+def _audit(
+    action: AuditAction, actor: User, target: Project | Team, row: McpSignIn, ip: str | None
+) -> None:
+    data: JsonObject = {"server": row.name, "host": urlsplit(row.url).hostname or ""}
+    if row.user_id is not None:
+        data["scope"] = "member"
+    record(action, actor=actor, team=row.team, target=target, data=data, ip=ip)

@@ -9,9 +9,10 @@ from django.db import transaction
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Cause
 from sessions.actions.control import stop_without_author
+from sessions.actions.mcp_sign_ins import end_grants
 from sessions.actions.schedules import stop_schedule
 from sessions.events.reasons import ScheduleReason
-from sessions.models import Schedule, Session, State, Terminal
+from sessions.models import McpSignIn, Schedule, Session, State, Terminal
 from sessions.terminals.link import send_end
 from sessions.wake import signal_stop, wake
 from teams.actions.accounts import deactivate_account
@@ -38,6 +39,7 @@ def deactivate_person(
         team = row.project.team
         action = AuditAction.SCHEDULE_PAUSED
         record(action, actor=actor, team=team, target=row, data=data, ip=ip)
+    end_grants(McpSignIn.objects.filter(user=account))
     # Not in this transaction: sessions of one tree are locked in an order that this does not know.
     transaction.on_commit(partial(_end_work, account.pk))
     return account

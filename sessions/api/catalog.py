@@ -150,7 +150,7 @@ def list_commands(request: ApiRequest) -> list[CommandWire]:
         return []
     skills = _skills(location)
     config = project_config(location.project, location.folder)
-    prompts = prompts_of_servers(location.project, config.mcp)
+    prompts = prompts_of_servers(location.project, config.mcp, location.user_id)
     commands = load_commands(config, skills, prompts)
     return [command_to_wire(command) for command in commands.values()]
 

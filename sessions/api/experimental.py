@@ -185,7 +185,8 @@ def resources(request: ApiRequest) -> dict[str, Annotated[JsonObject, Unchecked(
     location = find_location(request)
     if location is None:
         return {}
-    return resources_of_servers(location.project, project_config(location.project).mcp)
+    servers = project_config(location.project).mcp
+    return resources_of_servers(location.project, servers, location.user_id)
 
 
 @router.get("/experimental/session", summary="Sessions of all your projects, the latest first")

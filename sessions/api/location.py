@@ -46,6 +46,10 @@ class Location:
         return self.access.project
 
     @property
+    def user_id(self) -> int:
+        return self.access.principal.user.pk
+
+    @property
     def path(self) -> str:
         """The folder that the client named, from the root of the project or worktree; "" for it."""
         root = self.folder or self.project.directory

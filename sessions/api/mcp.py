@@ -43,7 +43,7 @@ def list_mcp_servers(request: ApiRequest) -> dict[str, McpStatus]:
     location = find_location(request)
     if location is None:
         return {}
-    return statuses(location.project, project_config(location.project).mcp)
+    return _statuses(location)
 
 
 @router.post("/mcp", summary="Add an MCP server to the settings of a project, or change it")
@@ -59,7 +59,7 @@ def add_mcp_server(request: ApiRequest, body: McpBody) -> dict[str, McpStatus]:
     if reason := refusal(body.name, server):
         raise Invalid(reason)
     _put(request, location, body.name, body.config)
-    return statuses(location.project, project_config(location.project).mcp)
+    return _statuses(location)
 
 
 @router.delete("/mcp", summary="Remove an MCP server from the settings of a project")
@@ -85,7 +85,7 @@ def connect_mcp(request: ApiRequest, name: str) -> bool:
     if not server.enabled:
         require_role(location.access.team, Role.ADMIN)
         _switch(request, location, name, on=True)
-    forget_mcp_server(location.project, name)
+    forget_mcp_server(location.project, name, location.user_id)
     return True
 
 
@@ -96,6 +96,11 @@ def disconnect_mcp(request: ApiRequest, name: str) -> bool:
         raise NotFound("MCP server", name[:100])
     _switch(request, location, name, on=False)
     return True
+
+
+def _statuses(location: Location) -> dict[str, McpStatus]:
+    servers = project_config(location.project).mcp
+    return statuses(location.project, servers, location.user_id)
 
 
 def _switch(request: ApiRequest, location: Location, name: str, *, on: bool) -> None:

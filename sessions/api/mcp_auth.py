@@ -10,7 +10,7 @@ from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.outside import run_outside
 from sessions.access import ProjectAccess
 from sessions.actions.mcp_oauth import begin_sign_in, finish_own_sign_in
-from sessions.actions.mcp_sign_ins import sign_out
+from sessions.actions.mcp_sign_ins import role_for, sign_out
 from sessions.api.auth import ApiRequest, AsyncTokenOrCookie
 from sessions.api.location import require_location
 from sessions.api.mcp import Done
@@ -46,8 +46,8 @@ async def begin_mcp_auth(request: ApiRequest, name: str) -> McpAuth:
 
 
 def _begin(request: ApiRequest, name: str) -> McpAuth:
-    access, _ = _server(request, name)
-    begun = begin_sign_in(access, name)
+    access, server = _server(request, name)
+    begun = begin_sign_in(access, name, own=server.takes_own)
     return {"authorizationUrl": begun.authorization_url, "oauthState": begun.state}
 
 
@@ -62,7 +62,7 @@ async def remove_mcp_auth(request: ApiRequest, name: str) -> Done:
 
 def _remove(request: ApiRequest, name: str) -> Done:
     access, server = _server(request, name)
-    sign_out(access, name=name, url=server.url, ip=client_ip(request))
+    sign_out(access, name=name, own=server.takes_own, ip=client_ip(request))
     return {"success": True}
 
 
@@ -85,7 +85,7 @@ def _end(request: ApiRequest, name: str, body: CodeBody) -> McpStatus:
 @router.post("/mcp/{path:name}/auth/authenticate", summary="How a sign-in to an MCP server went")
 def authenticate_mcp(request: ApiRequest, name: str) -> McpStatus:
     access, server = _server(request, name)
-    if signed_in(access.project, name, server) is None:
+    if signed_in(access.project, name, server, access.principal.user.pk) is None:
         raise Invalid(
             "This server cannot open a browser. Open the address that POST /mcp/{name}/auth "
             "returns."
@@ -94,13 +94,14 @@ def authenticate_mcp(request: ApiRequest, name: str) -> McpStatus:
 
 
 def _server(request: ApiRequest, name: str) -> tuple[ProjectAccess, McpConfig]:
-    """Raises: NotFound; Forbidden below admin."""
+    """With one's own account, where the server takes that. Raises: NotFound; Forbidden."""
     access = require_location(request, need=Role.MEMBER).access
     server = project_config(access.project).mcp.get(name)
     if server is None:
         raise NotFound("MCP server", name[:100])
-    return require_location(request, need=Role.ADMIN).access, server
+    return require_location(request, need=role_for(own=server.takes_own)).access, server
 
 
 def _status(access: ProjectAccess, name: str, server: McpConfig) -> McpStatus:
-    return status_of(name, server, known_servers(access.project, {name: server}).get(name))
+    known = known_servers(access.project, {name: server}, access.principal.user.pk)
+    return status_of(name, server, known.get(name))

@@ -81,6 +81,8 @@ class McpConfig(BaseModel):
     variable of this server that its operators have listed in CONFIG_ENV."""
     oauth: McpOAuthConfig | Literal[False] | None = None
     """How a remote one is signed in to; false for not at all."""
+    account: Literal["team", "own", "either"] = "team"
+    """Who signs in to a remote one: an admin for the team, each person for themselves, or both."""
     enabled: bool = True
     """Whether it is used."""
     timeout: int = Field(default=30_000, gt=0, le=600_000)
@@ -96,6 +98,16 @@ class McpConfig(BaseModel):
         """Whether it is signed in to when it asks for that, and nothing else says who asks."""
         has_own = any(name.lower() == "authorization" for name in self.headers)
         return self.is_remote and self.oauth is not False and not has_own
+
+    @property
+    def takes_own(self) -> bool:
+        """Whether each person may sign in to it on their own."""
+        return self.signs_in and self.account != "team"
+
+    @property
+    def takes_team(self) -> bool:
+        """Whether an admin may sign in to it for the team."""
+        return self.signs_in and self.account != "own"
 
     @property
     def is_remote(self) -> bool:

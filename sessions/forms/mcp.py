@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.config_references import VARIABLE
@@ -16,11 +17,16 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, check_url
 from sessions.config.programs import McpConfig
 from sessions.config.public import MASK
+from sessions.mcp.catalog import Asked
 from sessions.mcp.servers import MAX_CHARS, is_plain_secret
+from sessions.secrets import MAX_VALUE_BYTES
 from tools.redaction import MIN_CHARS
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Before the name of a field that asks for a secret.
+_ASKED = "secret_"
+_KEPT = gettext_noop("Stored encrypted as a secret. Leave it empty if there is one of this name.")
 _CODE = {"spellcheck": "false", "class": "mono", "autocomplete": "off"}
 
 
@@ -94,6 +100,20 @@ class McpServerForm(forms.Form):
         ),
         widget=forms.Textarea(attrs={**_CODE, "rows": 3}),
     )
+    account = forms.ChoiceField(
+        label=_("Account"),
+        choices=[
+            ("team", _("The team's: an admin signs in for everyone")),
+            ("own", _("Everyone's own: each person signs in")),
+            ("either", _("The team's, or a person's own once they sign in")),
+        ],
+        initial="team",
+        required=False,
+        help_text=_(
+            "For servers that require a sign-in. An own account is only used in turns that its "
+            "owner prompts. Everyone who can open the session sees what agents read with it."
+        ),
+    )
     timeout = forms.IntegerField(
         label=_("Timeout in seconds"),
         min_value=1,
@@ -105,8 +125,29 @@ class McpServerForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # those of a form
         super().__init__(*args, **kwargs)
-        for name in ("command", "url"):  # needed by what it is
+        for name in ("command", "url", "account"):  # of what it is
             self.fields[name].depends = True  # type: ignore[attr-defined]
+
+    def ask_for(self, secrets: Iterable[Asked]) -> None:
+        """Have fields for what a known server needs. Values are never shown again."""
+        for one in secrets:
+            self.fields[_ASKED + one.name] = forms.CharField(
+                label=one.name,
+                max_length=MAX_VALUE_BYTES,
+                required=False,
+                strip=False,
+                help_text=" ".join(filter(None, (one.description, gettext(_KEPT)))),
+                widget=forms.PasswordInput(attrs=_CODE),
+            )
+
+    @property
+    def secret_fields(self) -> list[forms.BoundField]:
+        return [field for field in self if field.name.startswith(_ASKED)]
+
+    def secrets(self) -> dict[str, str]:
+        """Returns: those that were entered, by name."""
+        given = ((field.name, self.cleaned_data[field.name]) for field in self.secret_fields)
+        return {name.removeprefix(_ASKED): value for name, value in given if value}
 
     def clean_command(self) -> list[str]:
         if self._is_remote():
@@ -156,7 +197,10 @@ class McpServerForm(forms.Form):
             "url": given["url"],
             "headers": given["headers"],
             "enabled": given["enabled"],
+            "account": given["account"] if self._is_remote() else "",
         }
+        if item["account"] == "team":
+            item["account"] = ""
         if given["timeout"] != before.timeout // 1000:  # what is finer than the form stays
             item["timeout"] = given["timeout"] * 1000
         return {key: value for key, value in item.items() if value not in ("", {}, [])}
@@ -202,6 +246,7 @@ def initial_of(name: str, stored: JsonObject) -> dict[str, Any]:  # initial valu
         "headers": "\n".join(
             f"{key}: {_shown(key, value)}" for key, value in server.headers.items()
         ),
+        "account": server.account,
         "timeout": max(1, server.timeout // 1000),
         "enabled": server.enabled,
     }

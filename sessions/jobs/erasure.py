@@ -17,6 +17,7 @@ from sessions.jobs.erase_files import (
     erase_session_files,
     erase_terminal_files,
 )
+from sessions.jobs.mcp_grants import revoke_grants_of
 from sessions.jobs.scrub import scrub_database
 from sessions.models import Project, Session
 from sessions.wake import wake_file_erasure
@@ -70,6 +71,7 @@ def _erase_person(row: Erasure) -> None:
     if user.email != email_of(row.pseudonym):
         note_progress(row, files=erase_exports(teams_of(user)))
         suspend_account(user)
+        revoke_grants_of(user)
         email = user.email
         person = Person(email, user.display_name, row.pseudonym, email_of(row.pseudonym))
         for number, model in enumerate(tables):

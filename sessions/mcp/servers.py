@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated, Literal
 
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 from typing_extensions import TypedDict
@@ -178,25 +179,38 @@ def digest_of(server: McpConfig) -> str:
     return hashlib.sha256(data.encode()).hexdigest()
 
 
-def known_servers(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpServer]:
-    """Returns: the last answers of servers with these settings, of any age, by name."""
-    wanted = {name: digest_of(one) for name, one in running(servers).items()}
+def known_servers(
+    project: Project, servers: dict[str, McpConfig], user_id: int | None
+) -> dict[str, McpServer]:
+    """Returns: the last answers of servers with these settings, of any age, by name.
+
+    What a server that each signs in to on their own has said to one is told to nobody else.
+    """
+    wanted = {
+        name: (digest_of(one), user_id if one.takes_own else None)
+        for name, one in running(servers).items()
+    }
     if not wanted:
         return {}
-    rows = McpServer.objects.filter(project=project).order_by("name")
-    return {row.name: row for row in rows if wanted.get(row.name) == row.digest}
+    rows = McpServer.objects.filter(Q(user=None) | Q(user=user_id), project=project)
+    found = rows.order_by("name")
+    return {row.name: row for row in found if wanted.get(row.name) == (row.digest, row.user_id)}
 
 
-def stale_servers(project: Project, servers: dict[str, McpConfig]) -> tuple[str, ...]:
+def stale_servers(
+    project: Project, servers: dict[str, McpConfig], user_id: int | None
+) -> tuple[str, ...]:
     """Returns: the servers that have to be asked, for the first time or again."""
-    known, oldest = known_servers(project, servers), timezone.now() - _FRESH
+    known, oldest = known_servers(project, servers, user_id), timezone.now() - _FRESH
     names = list(running(servers))[:MAX_SERVERS]
     return tuple(name for name in names if name not in known or known[name].asked_at < oldest)
 
 
-def offered_by_servers(project: Project, servers: dict[str, McpConfig]) -> tuple[McpTool, ...]:
+def offered_by_servers(
+    project: Project, servers: dict[str, McpConfig], user_id: int | None
+) -> tuple[McpTool, ...]:
     """Returns: the tools that agents may be offered. No two have one name, nor a built-in's."""
-    return tools_of(known_servers(project, servers))
+    return tools_of(known_servers(project, servers, user_id))
 
 
 def tools_of(known: dict[str, McpServer]) -> tuple[McpTool, ...]:
@@ -208,26 +222,31 @@ def tools_of(known: dict[str, McpServer]) -> tuple[McpTool, ...]:
     return tuple(found.values())
 
 
-def prompts_of_servers(project: Project, servers: dict[str, McpConfig]) -> tuple[McpPrompt, ...]:
+def prompts_of_servers(
+    project: Project, servers: dict[str, McpConfig], user_id: int | None
+) -> tuple[McpPrompt, ...]:
     """Returns: the prompts that people may be offered as commands."""
-    rows = known_servers(project, servers).values()
+    rows = known_servers(project, servers, user_id).values()
     return tuple(McpPrompt(**prompt) for row in rows for prompt in row.prompts)
 
 
-def resources_of_servers(project: Project, servers: dict[str, McpConfig]) -> dict[str, JsonObject]:
+def resources_of_servers(
+    project: Project, servers: dict[str, McpConfig], user_id: int | None
+) -> dict[str, JsonObject]:
     """Returns: the resources when they were last listed, as OpenCode's API has them."""
     found: dict[str, JsonObject] = {}
-    for row in known_servers(project, servers).values():
+    for row in known_servers(project, servers, user_id).values():
         for one in row.resources or ():
             found.setdefault(prompt_name(row.name, one["name"]), {**one, "client": row.name})
     return found
 
 
 def words_of_servers(
-    project: Project, servers: dict[str, McpConfig], ruleset: Ruleset
+    project: Project, servers: dict[str, McpConfig], ruleset: Ruleset, user_id: int | None
 ) -> tuple[ServerWords, ...]:
     """Returns: what those say of whose tools an agent with these rules is offered any."""
-    rows = [row for row in known_servers(project, servers).values() if row.instructions]
+    known = known_servers(project, servers, user_id).values()
+    rows = [row for row in known if row.instructions]
     return tuple(
         ServerWords(row.name, row.instructions)
         for row in rows
@@ -240,9 +259,9 @@ def asked_for_servers(servers: Iterable[str]) -> Ruleset:
     return tuple(Rule(tool_name(name, "") + "*", "*", Action.ASK) for name in servers)
 
 
-def statuses(project: Project, servers: dict[str, McpConfig]) -> dict[str, McpStatus]:
-    """Returns: how each server is, as OpenCode's API has it."""
-    known = known_servers(project, servers)
+def statuses(project: Project, servers: dict[str, McpConfig], user_id: int) -> dict[str, McpStatus]:
+    """Returns: how each server is for a person, as OpenCode's API has it."""
+    known = known_servers(project, servers, user_id)
     return {name: status_of(name, one, known.get(name)) for name, one in servers.items()}
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 
 
@@ -13,6 +14,8 @@ class McpServer(models.Model):
         "agent_sessions.Project", models.CASCADE, related_name="mcp_servers"
     )
     name = models.CharField(max_length=64)
+    # To whom it said this, where each may sign in to it on their own.
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
     digest = models.CharField(max_length=64)
     # {name, remote, description, parameters} each; `remote` is how the server itself calls it.
     tools = models.JSONField(default=list)
@@ -32,6 +35,11 @@ class McpServer(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["project", "name"], name="one_row_per_mcp_server_of_a_project"
+                fields=["project", "name"],
+                condition=models.Q(user=None),
+                name="one_row_per_mcp_server_of_a_project",
+            ),
+            models.UniqueConstraint(
+                fields=["project", "user", "name"], name="one_row_per_mcp_server_of_a_person"
             ),
         ]

@@ -21,7 +21,9 @@ from teams.http import TeamRequest, team_view
 _SOURCES = {"command": "", "skill": "Skill", "mcp": "MCP"}
 
 
-def commands_of(project: Project, session: Session | None) -> dict[str, Command]:
+def commands_of(
+    project: Project, session: Session | None, user_id: int | None
+) -> dict[str, Command]:
     """What can be called in a session, or in the project's folder; its own worktree may bring
     others.
     """
@@ -30,7 +32,7 @@ def commands_of(project: Project, session: Session | None) -> dict[str, Command]
         skills = session_skills(session, config)
     else:
         config, skills = project_config(project), project_skills(project)
-    prompts = prompts_of_servers(project, config.mcp)
+    prompts = prompts_of_servers(project, config.mcp, user_id)
     return load_commands(config, skills.skills.values(), prompts)
 
 
@@ -43,7 +45,7 @@ def settle_command(request: HttpRequest, project: Project, session: Session | No
     # With another slash it is a path.
     if not name or "/" in name or request.POST.get("as_text") == name:
         return
-    if name not in commands_of(project, session):
+    if name not in commands_of(project, session, request.user.pk):
         said = _("There is no command /%(name)s.") % {"name": name}
         raise Invalid(said, field="text", command=name)
 
@@ -54,7 +56,7 @@ def commands(request: TeamRequest, project: str) -> HttpResponse:
     """What can be typed as `/name`, in a project or in one of its sessions."""
     row = project_of(request, project).project
     shown = request.GET.get("session")
-    found = commands_of(row, session_of(request, shown).session if shown else None)
+    found = commands_of(row, session_of(request, shown).session if shown else None, request.user.pk)
     context = {
         "commands": [
             {

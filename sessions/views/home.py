@@ -16,6 +16,7 @@ from sessions.present.frame.composer import Draft, start_composer
 from sessions.present.frame.rail import Group, Rail, load_rail
 from sessions.present.pages.budgets.page import with_funds
 from sessions.present.pages.budgets.requests import load_own, load_waiting
+from sessions.present.pages.mcp.sign_ins import sign_in_notices
 from sessions.present.projects import ProjectLine, build_line
 from sessions.secrets import project_redactors
 from sessions.views.budgets import warning_context
@@ -69,6 +70,7 @@ def home_page(
         "requests": load_waiting(request.access),
         "changes": load_for_inbox(request.access),
         "own_requests": load_own(request.access),
+        "sign_ins": sign_in_notices(request.access),
         **warnings,
     }
     return render(request, "sessions/home.html", context, status=status)

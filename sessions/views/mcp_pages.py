@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -14,10 +15,13 @@ from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.actions.team_items import mark_of
 from sessions.forms.mcp import McpServerForm, initial_of
+from sessions.mcp.catalog import entry_of, find_entries
 from sessions.mcp.servers import switched
 from sessions.models import Project
-from sessions.present.pages.mcp import awaited_in
+from sessions.present.pages.mcp.servers import awaited_in
 from teams.http import TeamRequest, attempt, done
+
+_SHOWN = 100
 
 
 @dataclass(frozen=True)
@@ -32,8 +36,12 @@ class Shelf:
     own: dict[str, JsonObject]
     below: dict[str, JsonObject]
     put: Callable[[str, JsonValue, str], None]
+    put_secret: Callable[[str, str], object]
     address: Callable[[str, str], str]
     list_url: str
+    # Where servers are chosen from the catalog, and where a form begins.
+    catalog_url: str
+    new_url: str
     projects: QuerySet[Project]
     # What the page shows beside the form.
     frame: dict[str, object]
@@ -52,9 +60,13 @@ def show_form(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
     stored = shelf.stored(name) if name else None
     known = stored or {}
     posted = request.method == "POST"
-    form = McpServerForm(
-        request.POST if posted else None, initial=initial_of(name, known) if name else {}
-    )
+    entry = None if name else entry_of(request.GET.get("from", "")[:200])
+    initial = initial_of(name, known) if name else {}
+    if entry is not None:
+        initial = initial_of(entry.name, entry.settings)
+    form = McpServerForm(request.POST if posted else None, initial=initial)
+    if entry is not None:
+        form.ask_for(entry.secrets)
     if name:
         form.fields["name"].validators.clear()  # it is stored, perhaps by other means, and stays
     if posted and attempt(form, lambda: _save(request, shelf, form, name, known)):
@@ -63,6 +75,8 @@ def show_form(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
         **shelf.frame,
         "form": form,
         "name": name,
+        "entry": entry,
+        "catalog_url": "" if name else shelf.catalog_url,
         "seen": request.POST.get("seen") or mark_of(stored),
         "list_url": shelf.list_url,
         "delete_url": shelf.address("_delete", name) if name else "",
@@ -90,8 +104,29 @@ def _save(
         raise Invalid(_("Names cannot be changed. Create a new one and remove this one."))
     if not name and (given in shelf.own or given in shelf.below):
         raise Invalid(_("This name is already in use."))
+    for secret, value in form.secrets().items():
+        shelf.put_secret(secret, value)
     shelf.put(given, form.item(known), request.POST.get("seen", ""))
     return True
+
+
+def show_catalog(request: TeamRequest, shelf: Shelf, page: str) -> HttpResponse:
+    """List known servers, each with a form that sets it up. Nothing runs before that is saved."""
+    text = request.GET.get("q", "")[:200]
+    found = find_entries(text)
+    lines = [
+        {"entry": entry, "url": f"{shelf.new_url}?{urlencode({'from': entry.id})}"}
+        for entry in found[:_SHOWN]
+    ]
+    context: dict[str, object] = {
+        **shelf.frame,
+        "lines": lines,
+        "text": text,
+        "more": max(0, len(found) - _SHOWN),
+        "list_url": shelf.list_url,
+        "new_url": shelf.new_url,
+    }
+    return render(request, page, context)
 
 
 def switch(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:

@@ -56,7 +56,7 @@ def mentions(request: TeamRequest, project: str) -> HttpResponse:
     problem, found = "", list[Mention]()
     try:
         if typed.startswith("/"):
-            commands = commands_of(row, session).values()
+            commands = commands_of(row, session, request.user.pk).values()
             targets = slash_targets(request.access, row, acting_of(request))
             found = command_mentions(commands, targets, typed[1:])
         elif request.GET.get("symbols"):

@@ -15,7 +15,7 @@ from sessions.config.network import REACHES, project_network
 from sessions.forms.fields import SettingsForm
 from sessions.present.frame.rail import load_rail
 from sessions.present.members import load_project_members
-from sessions.present.pages.mcp import summary_of
+from sessions.present.pages.mcp.servers import summary_of
 from sessions.present.pages.saved_rules import load_rules
 from sessions.present.projects import build_page, project_url
 from sessions.rules.sources import problems_of

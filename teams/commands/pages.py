@@ -210,6 +210,8 @@ _ACCOUNT = (
          icon="file-text", words="privacy export download gdpr"),
     Page("my-models", Group.ACCOUNT, gettext_lazy("My models"), view="my_models:models",
          icon="cpu", words="providers keys subscription", below="my_models:"),
+    Page("own-mcp", Group.ACCOUNT, gettext_lazy("MCP sign-ins"), view="own_mcp", icon="cpu",
+         words="model context protocol oauth accounts"),
 )
 _OPERATIONS = (
     Page("ops", Group.OPERATIONS, gettext_lazy("Overview"), view="ops:overview", icon="monitor",

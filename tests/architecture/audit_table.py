@@ -119,9 +119,11 @@ DOORS: dict[str, Recorded] = {
         Did.CONFIG_CHANGED
     ),
     rf"post {_P}mcp/s/<name:name>/accept": Did.MCP_PROGRAM_ACCEPTED,
+    rf"post {_P}mcp/s/<name:name>/tools": Did.CONFIG_CHANGED,
     rf"post {_P}mcp/s/<name:name>/again": "connects again; no setting changes",
-    rf"post {_P}mcp/s/<name:name>/sign-in": Did.MCP_SIGNED_IN,
-    rf"post {_P}mcp/s/<name:name>/sign-out": Did.MCP_SIGNED_OUT,
+    rf"post {_P}mcp/s/<name:name>/(sign-in|own)": Did.MCP_SIGNED_IN,
+    rf"post {_P}mcp/s/<name:name>/(sign-out|own/end)": Did.MCP_SIGNED_OUT,
+    "post me/mcp/<int:sign_in>/end": Did.MCP_SIGNED_OUT,
     rf"post {_SET}secrets": Did.TEAM_SECRET_SET,
     rf"post {_SET}secrets/keys": Did.KEY_HIDING_CHANGED,
     rf"post {_SET}secrets/<int:secret>/remove": Did.TEAM_SECRET_REMOVED,

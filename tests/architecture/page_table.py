@@ -167,6 +167,7 @@ PAGES = [
         )
     ),
     Row("get", _MCP, READ),
+    *(Row("get", base + "catalog", (200, 200, 403, 403, 404, 302)) for base in (_MCP, _P + "mcp/")),
     Row("get", _MCP + "new", (200, 200, 403, 403, 404, 302)),
     Row("post", _MCP + "new", EMPTY_GOVERN),
     Row("get", _P + "mcp", READ),
@@ -187,6 +188,14 @@ PAGES = [
         Row("post", f"{_P}mcp/s/<name:name>/{act}", (404, 404, 403, 403, 404, 302))
         for act in ("sign-in", "sign-out")
     ),
+    *(
+        Row("post", f"{_P}mcp/s/<name:name>/{act}", (404, 404, 404, 403, 404, 302))
+        for act in ("own", "own/end")
+    ),
+    Row("get", _P + "mcp/s/<name:name>/tools", (404, 404, 404, 404, 404, 302)),
+    Row("post", _P + "mcp/s/<name:name>/tools", (404, 404, 403, 403, 404, 302)),
+    Row("get", "me/mcp", EACH),
+    Row("post", "me/mcp/<int:sign_in>/end", (404, 404, 404, 404, 404, 302)),
     # How MCP clients get a token; here they say nothing that is one's.
     *(
         Row("get", f".well-known/oauth-{name}", PUBLIC)

@@ -192,8 +192,8 @@ def _make_budget(alice: User, project: Project) -> dict[str, str]:
     ids = {"notice": str(_make_notice(project).pk), "budget": budget_id, "budget_id": budget_id}
     ids["change"] = ids["change_id"] = make_change(alice, project.team).pk
     budgets = {**ids, "asked": asked.pk, "ask_id": asked.pk}
-    # None that exists: nobody of the cast is an operator.
-    return {**budgets, "announcement": "1", "announcement_id": "1"}
+    # None that exists: nobody of the cast is an operator, or has signed in anywhere.
+    return {**budgets, "announcement": "1", "announcement_id": "1", "sign_in": "0"}
 
 
 @pytest.fixture

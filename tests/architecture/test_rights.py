@@ -23,7 +23,7 @@ _SET = "t/<slug:team>/settings/"
 STANDS_FOR = {
     "read": f"get (t/<slug:team>/|{_SET}(config|permissions|network)|{_S[:-1]}|{_P}(|network))",
     "work": f"(get|post) (t/<slug:team>/(choices|draft|start(/place)?)|{_SET}budgets/ask"
-    f"|{_P}(mentions|mcp/s/.+/again)|{_S}(prompt|queue/<str:prompt>/(move|restore/.+)|compact|(compare/)?stop|resume|retry|part/.+/stop))",
+    f"|{_P}(mentions|mcp/s/.+/(again|own(/end)?))|{_S}(prompt|queue/<str:prompt>/(move|restore/.+)|compact|(compare/)?stop|resume|retry|part/.+/stop))",
     "answer": f"post ({_S}((permission|question)/<str:\\w+>(/admins)?|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:\\w+>/(revoke|restore))",
     "sessions": f"(get|post) {_S}(rename|archive|delete|compare/keep)",
@@ -39,7 +39,8 @@ STANDS_FOR = {
     f"|{_P}schedules/.+)|put session/<session_id>/privacy",
     "set_up": f"post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
-    f"|(get|post) {_P}mcp/(new|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out)?)",
+    f"|(get|post) {_P}mcp/(new|catalog"
+    "|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out|/tools)?)",
     "models": f"(get|post) {_SET}(models/.+|keys)",
     "agents": f"(get|post) {_SET}(config|(commands|agents|skills|mcp)/.+"
     "|permissions/(change|restore)|network|sharing|search.*|secrets.*)",

@@ -16,6 +16,7 @@ from pytest_django import Settings
 
 from sessions.actions import mcp_oauth
 from sessions.config.effective import project_config
+from sessions.jobs.mcp_grants import revoke_grants
 from sessions.mcp.grants import digest_of_url, grant_of
 from sessions.mcp.servers import digest_of
 from sessions.models import McpServer, McpSignIn, McpSignInAttempt, Project
@@ -93,8 +94,13 @@ def test_an_admin_signs_in_and_out(
     page = browser.get(answered["Location"]).content.decode()
     assert at(project, "sign-out") in page
     assert at(project, "sign-in") not in page
+    before = shop.tell("nothing")["revoked"]
     browser.post(at(project, "sign-out"))
+    assert not McpSignIn.objects.live().exists()
+    # The server is told by a worker, and then nothing is left.
+    revoke_grants()
     assert not McpSignIn.objects.exists()
+    assert shop.tell("nothing")["revoked"] == before + 2
     entries = AuditEntry.objects.filter(action__startswith="mcp.").order_by("pk")
     told = {"server": "shop", "host": "127.0.0.1"}
     assert [(one.action, one.actor, one.told) for one in entries] == [
@@ -266,7 +272,7 @@ def test_what_was_granted_goes_with_its_server(
     change(enabled=False)
     assert McpSignIn.objects.exists()
     change(url=shop.url + "?other")
-    assert not McpSignIn.objects.exists()
+    assert not McpSignIn.objects.live().exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -290,7 +296,7 @@ def test_the_api_signs_in_by_a_code(
     assert (again.status_code, "has been used" in again.content.decode()) == (400, True)
     assert McpSignIn.objects.get().signed_in_by == alice
     assert client.delete(f"/mcp/shop/auth{here}").json() == {"success": True}
-    assert not McpSignIn.objects.exists()
+    assert not McpSignIn.objects.live().exists()
 
 
 @pytest.mark.django_db(transaction=True)

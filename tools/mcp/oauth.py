@@ -51,6 +51,18 @@ _UNREGISTERED = (
 _M = TypeVar("_M", bound=BaseModel)
 
 
+class _Token(OAuthToken):
+    """With what no standard has: GitHub and Microsoft say it by one name, Keycloak by another."""
+
+    refresh_token_expires_in: int | None = None
+    refresh_expires_in: int | None = None
+
+    @property
+    def renews_for_s(self) -> int | None:
+        # Zero is Keycloak's for ever.
+        return self.refresh_token_expires_in or self.refresh_expires_in or None
+
+
 @dataclass(frozen=True)
 class Found:
     """Where a server is signed in to."""
@@ -162,6 +174,30 @@ async def renew(grant: Grant) -> Grant:
     return _grant(grant.client, token, grant.scope, grant.refresh_token)
 
 
+async def revoke(grant: Grant) -> bool:
+    """Give back what was granted. Returns: whether nothing is left to do.
+
+    Raises: ToolError where it cannot be tried.
+    Source: RFC 7009; the server answers with 200 also for what it does not know.
+    """
+    if not grant.client.revocation_url:
+        return True
+    # Most forget all of a grant with what renews it, and some only what they are told.
+    given = {"refresh_token": grant.refresh_token, "access_token": grant.access_token}
+    web, statuses = Web(), []
+    for hint, token in given.items():
+        if token:
+            form, headers = _identified(grant.client, {"token": token, "token_type_hint": hint})
+            if grant.client.method == "none":
+                # Servers made with the protocol's Python package refuse a form without it.
+                form["client_secret"] = ""
+            url = grant.client.revocation_url
+            status, _ = await web.ask("POST", url, form=form, headers=headers)
+            statuses.append(status)
+    # What is refused now will be refused again.
+    return all(status != 429 and status < 500 for status in statuses)
+
+
 async def _described(web: Web, url: object, model: type[_M]) -> _M | None:
     status, body = await web.ask("GET", url)
     if status == 429 or status >= 500:
@@ -200,6 +236,7 @@ async def _client(web: Web, found: Found, wish: Wish) -> Client:
         "resource": found.resource,
         "redirect_uri": wish.redirect_uri,
         "names_itself": bool(metadata.authorization_response_iss_parameter_supported),
+        "revocation_url": await _given_back_at(web, metadata),
     }
     if wish.client_id:
         method = _method(metadata) if wish.client_secret else "none"
@@ -215,6 +252,16 @@ async def _client(web: Web, found: Found, wish: Wish) -> Client:
         client_secret=registered.client_secret or "",
         method=registered.token_endpoint_auth_method or "none",
     )
+
+
+async def _given_back_at(web: Web, metadata: OAuthMetadata) -> str:
+    """To be signed in matters more than to sign out."""
+    if metadata.revocation_endpoint is None:
+        return ""
+    try:
+        return await web.checked(metadata.revocation_endpoint)
+    except ToolError:
+        return ""
 
 
 def _method(metadata: OAuthMetadata) -> str:
@@ -252,34 +299,45 @@ async def _register(
     return registered
 
 
-async def _token(client: Client, asked: Mapping[str, str]) -> tuple[int, OAuthToken | str]:
-    """Returns: the status, and the token or the code of the error, as a suffix."""
-    form = {**asked, "client_id": client.client_id, "resource": client.resource}
-    headers = {}
+def _identified(client: Client, asked: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Returns: the form and the headers by which a client says who it is."""
+    form, headers = {**asked, "client_id": client.client_id}, {}
     if client.method == "client_secret_basic":
         pair = f"{quote(client.client_id, safe='')}:{quote(client.client_secret, safe='')}"
         headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     elif client.method == "client_secret_post":
         form["client_secret"] = client.client_secret
+    return form, headers
+
+
+async def _token(client: Client, asked: Mapping[str, str]) -> tuple[int, _Token | str]:
+    """Returns: the status, and the token or the code of the error, as a suffix."""
+    form, headers = _identified(client, {**asked, "resource": client.resource})
     web = Web()
     status, body = await web.ask("POST", client.token_url, form=form, headers=headers)
     if status not in {200, 201}:
         return status, _code(body)
     try:
-        return status, OAuthToken.model_validate_json(body)
+        return status, _Token.model_validate_json(body)
     except ValidationError as exc:
         raise ToolError("The authorization server did not return a valid token.") from exc
 
 
-def _grant(client: Client, token: OAuthToken, scope: str, refresh_token: str) -> Grant:
-    expires_in = token.expires_in
+def _grant(client: Client, token: _Token, scope: str, refresh_token: str) -> Grant:
+    again = token.refresh_token or refresh_token
+    expires_at = _after(token.expires_in)
     return Grant(
         client=client,
         access_token=token.access_token,
-        refresh_token=token.refresh_token or refresh_token,
-        expires_at=None if expires_in is None else time.time() + expires_in,
+        refresh_token=again,
+        expires_at=expires_at,
+        ends_at=_after(token.renews_for_s) if again else expires_at,
         scope=token.scope or scope,
     )
+
+
+def _after(seconds: int | None) -> float | None:
+    return None if seconds is None else time.time() + seconds
 
 
 def _code(body: bytes) -> str:

@@ -36,6 +36,8 @@ class Client(_Stored):
     client_id: str
     client_secret: str = Field(default="", repr=False)
     method: str = "none"
+    # Where grants are given back; empty where that cannot be done.
+    revocation_url: str = ""
     # Whether answers of the authorisation server have to name it.
     names_itself: bool = False
 
@@ -49,12 +51,17 @@ class Attempt(_Stored):
 
 
 class Grant(_Stored):
-    """What a sign-in came to. All of it is secret. `expires_at`: Unix time in seconds."""
+    """What a sign-in came to. All of it is secret.
+
+    `expires_at` is when it has to be renewed, `ends_at` when it cannot be renewed any more, where
+    that is known. Units: Unix time in seconds.
+    """
 
     client: Client
     access_token: str = Field(repr=False)
     refresh_token: str = Field(default="", repr=False)
     expires_at: float | None = None
+    ends_at: float | None = None
     scope: str = ""
 
 

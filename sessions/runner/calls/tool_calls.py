@@ -10,6 +10,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import english
+from sessions.config.programs import McpConfig
 from sessions.events.live import publish_branch
 from sessions.events.parts import (
     DoneTime,
@@ -88,7 +89,7 @@ def _look_up(step: ToolStep) -> tuple[StepSetup, Tools, Sandbox, StepPlugins]:
     config = step_setup.setup.config
     # A server never takes the place of a tool that is there without it.
     tools = {
-        **mcp_tools(step.session, config.mcp),
+        **mcp_tools(step.session, config.mcp, _author_of(step, config.mcp)),
         **all_tools(),
         **custom_tools(step.session, config.brought),
     }
@@ -102,6 +103,14 @@ def _look_up(step: ToolStep) -> tuple[StepSetup, Tools, Sandbox, StepPlugins]:
         of_repository=session_plugins(step.session, config.brought, step.info.parentID),
     )
     return step_setup, tools, sandbox, plugins
+
+
+def _author_of(step: ToolStep, servers: Mapping[str, McpConfig]) -> int | None:
+    """Whose prompt the calls are about, where it matters: others may have prompted meanwhile."""
+    if not any(server.takes_own for server in servers.values()):
+        return None
+    prompts = step.session.messages.filter(pk=step.info.parentID)
+    return prompts.values_list("author", flat=True).first()
 
 
 class _StepRunner:

@@ -156,6 +156,8 @@ class McpListing:
 
     session: Session
     servers: Mapping[str, McpConfig]
+    # Who prompted.
+    user_id: int | None
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,7 @@ class Identity:
     """
 
     settings: str
+    user_id: int | None
     given: str = field(repr=False)
     sandbox: Sandbox | None
     programs: str
@@ -90,8 +91,11 @@ _listed_at: OrderedDict[tuple[str, str], float] = OrderedDict()
 _keeping: WeakKeyDictionary[asyncio.AbstractEventLoop, _Keeping] = WeakKeyDictionary()
 
 
-def identity_of(server: McpConfig, place: Server, programs: str) -> Hashable:
-    """Returns: what differs for servers that may not be taken for one another."""
+def identity_of(server: McpConfig, place: Server, programs: str, user_id: int | None) -> Hashable:
+    """Returns: what differs for servers that may not be taken for one another.
+
+    Without sign-ins of people it is the same whoever prompts.
+    """
     given, sandbox = {}, None
     if isinstance(place, Program):
         given, sandbox = dict(place.command.env), place.sandbox
@@ -101,7 +105,8 @@ def identity_of(server: McpConfig, place: Server, programs: str) -> Hashable:
         # It is started without those that it is not given.
         sandbox = replace(sandbox, redactor=NO_SECRETS)
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
-    return Identity(digest_of(server), digest, sandbox, programs)
+    own = user_id if server.takes_own else None
+    return Identity(digest_of(server), own, digest, sandbox, programs)
 
 
 def keep(key: Key, place: Server, *, start_s: float) -> Server:
@@ -225,10 +230,10 @@ def _is_wanted(key: Key, session: Session | None) -> bool:
     kept = key.identity
     assert isinstance(kept, Identity)
     try:
-        row = signed_in(session.project, key.name, server)
+        row = signed_in(session.project, key.name, server, kept.user_id)
         bearer = grant_of(row).access_token if row else ""
         place = place_of(server, Path(session.worktree), sandbox_for(session), bearer=bearer)
     except (ToolError, DecryptionError):
         return False
     # Files of the worktree are looked at before each use.
-    return identity_of(server, place, kept.programs) == kept
+    return identity_of(server, place, kept.programs, kept.user_id) == kept

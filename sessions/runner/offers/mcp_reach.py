@@ -17,9 +17,9 @@ from typing import TypeVar
 from opencode_web.lib.crypto import DecryptionError
 from opencode_web.lib.db import in_db
 from sessions.actions.mcp_servers import forget_mcp_server
-from sessions.actions.mcp_sign_ins import claim_renewal, drop_grant, keep_renewal
+from sessions.actions.mcp_sign_ins import claim_renewal, keep_renewal, refuse_grant
 from sessions.config.programs import McpConfig
-from sessions.mcp.grants import grant_of, signed_in
+from sessions.mcp.grants import grant_of, sign_in_url, signed_in
 from sessions.mcp.places import place_of, redactor_of
 from sessions.mcp.programs import accepted_programs, digest_of_programs, programs_in, unaccepted
 from sessions.models import McpSignIn, Project
@@ -39,7 +39,11 @@ _SPARE_S = 60
 # How long to wait for another caller to renew it.
 _WAIT_S = 20
 _LOOK_S = 0.2
-WANTS_SIGN_IN = "An admin of the team has to sign in to it, on the project's page of MCP servers."
+_WANTS_ADMIN = "An admin of the team has to sign in to it, on the project's page of MCP servers"
+_WANTS_OWN = (
+    "It is used with the account of whoever prompts, who has not signed in to it yet, or has to do "
+    "it again. They can do that on the project's page of MCP servers"
+)
 REFUSES_HEADERS = "The server rejected the credentials: check its headers in the settings."
 T = TypeVar("T")
 Use = Callable[[Server, Redactor], Awaitable[T]]
@@ -49,7 +53,8 @@ Use = Callable[[Server, Redactor], Awaitable[T]]
 class McpTarget:
     """The server to reach: for a project, from a folder with its sandbox.
 
-    It is kept for the session of this id; without one it ends with the call.
+    It acts for the person whose prompt the turn is about. It is kept for the session of this id;
+    without one it ends with the call.
     """
 
     project: Project
@@ -57,7 +62,14 @@ class McpTarget:
     server: McpConfig
     folder: Path
     sandbox: Sandbox
+    user_id: int | None
     session_id: str = ""
+
+    @property
+    def wants_sign_in(self) -> str:
+        """What is said where nobody has signed in, as a sentence with the address."""
+        wanted = _WANTS_OWN if self.server.takes_own else _WANTS_ADMIN
+        return f"{wanted}: {sign_in_url(self.project)}"
 
 
 async def with_mcp_session(target: McpTarget, use: Use[T]) -> tuple[T, Redactor]:
@@ -85,8 +97,9 @@ async def call_mcp(target: McpTarget, use: Use[T]) -> tuple[T, Redactor]:
         return await with_mcp_session(target, use)
     except SignInNeeded as exc:
         # The next turn asks it what it has, and finds out what is to be done.
-        await in_db(forget_mcp_server, target.project, target.name)
-        raise ToolError(WANTS_SIGN_IN if target.server.signs_in else REFUSES_HEADERS) from exc
+        await in_db(forget_mcp_server, target.project, target.name, target.user_id)
+        wanted = target.wants_sign_in if target.server.signs_in else REFUSES_HEADERS
+        raise ToolError(wanted) from exc
 
 
 async def _use(target: McpTarget, bearer: str, use: Use[T]) -> tuple[T, Redactor]:
@@ -105,7 +118,7 @@ async def _use(target: McpTarget, bearer: str, use: Use[T]) -> tuple[T, Redactor
 def _kept(target: McpTarget, place: Server, programs: str) -> Server:
     if not target.session_id:
         return place
-    identity = identity_of(target.server, place, programs)
+    identity = identity_of(target.server, place, programs, target.user_id)
     key = Key(target.session_id, target.name, identity)
     return keep(key, place, start_s=target.server.timeout_s)
 
@@ -128,7 +141,8 @@ async def _bearer(target: McpTarget, *, spent: str = "") -> str:
     `spent` is what the server does not take.
     """
     deadline = time.monotonic() + _WAIT_S
-    while (row := await in_db(signed_in, target.project, target.name, target.server)) is not None:
+    of = target.project, target.name, target.server, target.user_id
+    while (row := await in_db(signed_in, *of)) is not None:
         grant = _read(row)
         if grant.access_token != spent and not _is_ending(grant):
             return grant.access_token
@@ -163,7 +177,7 @@ async def _renew(row: McpSignIn, grant: Grant) -> str:
         return renewed.access_token
     except Revoked as exc:
         logger.info("mcp sign-in %s counts no more: %s", row.pk, exc)
-        await in_db(drop_grant, row)
+        await in_db(refuse_grant, row)
         return ""
     finally:
         await in_db(keep_renewal, row, renewed)

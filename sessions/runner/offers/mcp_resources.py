@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,6 @@ from tools.redaction import Redactor
 
 MAX_URI_CHARS = 2_000
 _MAX_CHARS = {"name": 200, "description": 500, "mimeType": 100}
-Servers = Mapping[str, McpConfig]
 
 
 class ListParams(Params):
@@ -46,11 +46,29 @@ class ReadParams(Params):
     )
 
 
-def resource_tools(project: Project, servers: Servers) -> list[Tool[Any]]:  # Any: see registry
-    """Returns: what reads the resources of those servers of a project that have some, if any do."""
-    if not servers:
+@dataclass(frozen=True)
+class Readable:
+    """The servers of a project that have resources, as they are for one person."""
+
+    project: Project
+    servers: Mapping[str, McpConfig]
+    user_id: int | None
+
+    def target(self, name: str, context: ToolContext) -> McpTarget:
+        """Raises: ToolError where it is none of these."""
+        if name not in self.servers:
+            known = ", ".join(sorted(self.servers))
+            raise ToolError(f"No MCP server {name!r} has resources. These have: {known}.")
+        where = context.worktree, context.sandbox
+        server, session_id = self.servers[name], context.session_id
+        return McpTarget(self.project, name, server, *where, self.user_id, session_id)
+
+
+def resource_tools(readable: Readable) -> list[Tool[Any]]:  # Any: see registry
+    """Returns: what reads the resources of servers, if any have some."""
+    if not readable.servers:
         return []
-    listing = partial(_list, project, servers)
+    listing = partial(_list, readable)
     return [
         Tool(
             LIST_RESOURCES,
@@ -71,7 +89,7 @@ def resource_tools(project: Project, servers: Servers) -> list[Tool[Any]]:  # An
         Tool(
             READ_RESOURCE,
             ReadParams,
-            partial(_read, project, servers),
+            partial(_read, readable),
             "read",
             f"Read a resource of an MCP server. {LIST_RESOURCES} and {LIST_TEMPLATES} say which "
             "there are.",
@@ -80,20 +98,15 @@ def resource_tools(project: Project, servers: Servers) -> list[Tool[Any]]:  # An
 
 
 async def _list(
-    project: Project,
-    servers: Servers,
-    params: ListParams,
-    context: ToolContext,
-    *,
-    templates: bool,
+    readable: Readable, params: ListParams, context: ToolContext, *, templates: bool
 ) -> ToolResult:
-    names = [_known(servers, params.server)] if params.server else sorted(servers)
+    wanted = [params.server] if params.server else sorted(readable.servers)
+    targets = [readable.target(name, context) for name in wanted]
+    names = [target.name for target in targets]
     patterns = tuple(f"mcp:{name}:*" for name in names)
     shown: JsonObject = {"servers": list(names)}
     await context.ask(PermissionAsk("read", patterns, always=patterns, metadata=shown))
-    found = await asyncio.gather(
-        *(_listed(_target(project, servers, name, context), templates=templates) for name in names)
-    )
+    found = await asyncio.gather(*(_listed(target, templates=templates) for target in targets))
     problems = [one for one in found if isinstance(one, ToolError)]
     if len(problems) == len(names):
         raise ToolError(" ".join(problem.message for problem in problems))
@@ -118,16 +131,14 @@ async def _listed(target: McpTarget, *, templates: bool) -> list[JsonValue] | To
     return [{"server": target.name, **one} for one in shown if isinstance(one, dict)]
 
 
-async def _read(
-    project: Project, servers: Servers, params: ReadParams, context: ToolContext
-) -> ToolResult:
-    name = _known(servers, params.server)
+async def _read(readable: Readable, params: ReadParams, context: ToolContext) -> ToolResult:
+    target = readable.target(params.server, context)
+    name = target.name
     pattern = f"mcp:{name}:{params.uri}"
     # An address may hold what a pattern takes for anything.
     always = (pattern,) if "*" not in params.uri else ()
     shown: JsonObject = {"server": name, "uri": params.uri}
     await context.ask(PermissionAsk("read", (pattern,), always=always, metadata=shown))
-    target = _target(project, servers, name, context)
     timeout_s = target.server.timeout_s
     result, redactor = await call_mcp(
         target, lambda place, _: read_resource(place, params.uri, timeout_s=timeout_s)
@@ -138,19 +149,6 @@ async def _read(
 def _read_contents(result: JsonObject, redactor: Redactor) -> ToolResult:
     shown = redactor.json(result)
     return read_contents(shown)
-
-
-def _known(servers: Servers, name: str) -> str:
-    if name not in servers:
-        known = ", ".join(sorted(servers))
-        raise ToolError(f"No MCP server {name!r} has resources. These have: {known}.")
-    return name
-
-
-def _target(project: Project, servers: Servers, name: str, context: ToolContext) -> McpTarget:
-    return McpTarget(
-        project, name, servers[name], context.worktree, context.sandbox, context.session_id
-    )
 
 
 def shown_resources(offer: Offer, redactor: Redactor) -> tuple[JsonObject, ...] | None:

@@ -43,14 +43,19 @@ from sessions.runner.offers.mcp_kept import listed, other_now
 from sessions.runner.offers.mcp_prompts import check_prompts, shown_prompts
 from sessions.runner.offers.mcp_reach import (
     REFUSES_HEADERS,
-    WANTS_SIGN_IN,
     McpTarget,
     call_mcp,
     require_accepted,
     with_mcp_session,
 )
-from sessions.runner.offers.mcp_resources import check_resources, resource_tools, shown_resources
+from sessions.runner.offers.mcp_resources import (
+    Readable,
+    check_resources,
+    resource_tools,
+    shown_resources,
+)
 from sessions.sandboxes.build import sandbox_for
+from teams.models import User
 from tools.base import Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
 from tools.mcp.client import Offer, ask_for_tools, call_tool
@@ -68,15 +73,24 @@ _MAX_PROBLEMS = 50
 
 
 def mcp_tools(
-    session: Session, servers: dict[str, McpConfig]
+    session: Session, servers: dict[str, McpConfig], user_id: int | None
 ) -> dict[str, Tool[Any]]:  # Any: see tools.registry
-    """Returns: the tools of the servers of a session's project, by name."""
-    known = known_servers(session.project, servers)
+    """Returns: the tools of the servers of a session's project, for a turn of this person, by name.
+
+    Of a server that waits for their sign-in there is one, which says so.
+    """
+    known = known_servers(session.project, servers, user_id)
+    waiting = (row for row in known.values() if row.state == NEEDS_AUTH)
     tools = {
+        tool.name: tool
+        for row in waiting
+        if (tool := _sign_in_tool(row)) is not None and servers[row.name].takes_own
+    }
+    tools |= {
         tool.name: SchemaTool(
             name=tool.name,
             params=CustomParams,
-            run=partial(_run, session.project, tool, servers[tool.server]),
+            run=partial(_run, session.project, tool, servers[tool.server], user_id),
             permission=tool.name,
             description=tool.description,
             parameters=tool.parameters,
@@ -84,12 +98,36 @@ def mcp_tools(
         for tool in tools_of(known)
     }
     readable = {row.name: servers[row.name] for row in known.values() if row.resources is not None}
-    return {**tools, **{tool.name: tool for tool in resource_tools(session.project, readable)}}
+    reading = resource_tools(Readable(session.project, readable, user_id))
+    return {**tools, **{tool.name: tool for tool in reading}}
 
 
-def offered_mcp(session: Session, setup: Setup) -> list[Tool[Any]]:  # Any: as above
+def _sign_in_tool(row: McpServer) -> SchemaTool | None:
+    name = tool_name(row.name, "sign_in")
+    if len(name) > MAX_NAME_CHARS:
+        return None
+
+    async def run(_: CustomParams, __: ToolContext) -> ToolResult:
+        raise ToolError(row.error)
+
+    return SchemaTool(
+        name=name,
+        params=CustomParams,
+        run=run,
+        permission=name,
+        description=(
+            f"The MCP server {row.name} has tools for you once the person you work for has signed "
+            "in to it. Call this where you would need them, and tell them what it answers."
+        ),
+        parameters=_parameters({}),
+    )
+
+
+def offered_mcp(
+    session: Session, setup: Setup, user_id: int | None
+) -> list[Tool[Any]]:  # Any: as above
     """Returns: those that the rules do not hide."""
-    tools = mcp_tools(session, setup.config.mcp).values()
+    tools = mcp_tools(session, setup.config.mcp, user_id).values()
     return [tool for tool in tools if not is_hidden(tool.permission, setup.ruleset)]
 
 
@@ -97,13 +135,13 @@ async def _run(
     project: Project,
     tool: McpTool,
     server: McpConfig,
+    user_id: int | None,
     params: CustomParams,
     context: ToolContext,
 ) -> ToolResult:
     shown: JsonObject = {"server": tool.server, "tool": tool.remote, "input": params.arguments}
-    target = McpTarget(
-        project, tool.server, server, context.worktree, context.sandbox, context.session_id
-    )
+    where = context.worktree, context.sandbox
+    target = McpTarget(project, tool.server, server, *where, user_id, context.session_id)
     # Nobody is asked for what would not be done. It is looked at again before it is started.
     await require_accepted(target)
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
@@ -129,17 +167,17 @@ def _read(result: JsonObject, redactor: Redactor) -> ToolResult:
         raise ToolError(redactor.text(exc.message)) from exc
 
 
-def listing_wanted(session: Session, config: Config) -> McpListing | None:
+def listing_wanted(session: Session, config: Config, user_id: int | None) -> McpListing | None:
     """Returns: what has to be done before tools of servers can be offered, if anything has."""
     if not config.mcp:
         return None
     known = running(config.mcp)
-    stale, changed = stale_servers(session.project, config.mcp), other_now(session.pk)
+    stale, changed = stale_servers(session.project, config.mcp, user_id), other_now(session.pk)
     names = tuple(name for name in known if name in stale or name in changed)
     if names and sandbox_for(session).refusal:
         # Where nothing can be run, none is asked that is a program.
         names = tuple(name for name in names if config.mcp[name].is_remote)
-    return McpListing(session, {name: known[name] for name in names}) if names else None
+    return McpListing(session, {name: known[name] for name in names}, user_id) if names else None
 
 
 async def list_mcp_tools(step: McpListing) -> None:
@@ -147,7 +185,7 @@ async def list_mcp_tools(step: McpListing) -> None:
     session, servers = step.session, step.servers
     sandbox, folder = await in_db(sandbox_for, session), Path(session.worktree)
     targets = [
-        McpTarget(session.project, name, server, folder, sandbox, session.pk)
+        McpTarget(session.project, name, server, folder, sandbox, step.user_id, session.pk)
         for name, server in servers.items()
     ]
     listed(session.pk, servers)
@@ -155,7 +193,7 @@ async def list_mcp_tools(step: McpListing) -> None:
     # What they told meanwhile was about this.
     listed(session.pk, servers)
     for (name, server), answer in zip(servers.items(), answers, strict=True):
-        await in_db(_store, session, name, server, answer)
+        await in_db(_store, step, name, server, answer)
 
 
 @dataclass(frozen=True)
@@ -204,11 +242,12 @@ async def _wanting(target: McpTarget, challenge: str) -> _McpUnavailable:
         return _McpUnavailable(exc.message, NEEDS_REGISTRATION)
     except (ToolError, TimeoutError) as exc:
         return _McpUnavailable(printable_text(f"It wants a sign-in. {exc}")[:1_000])
-    return _McpUnavailable(WANTS_SIGN_IN, NEEDS_AUTH)
+    return _McpUnavailable(target.wants_sign_in, NEEDS_AUTH)
 
 
 @transaction.atomic
-def _store(session: Session, name: str, server: McpConfig, answer: Offer | _McpUnavailable) -> None:
+def _store(step: McpListing, name: str, server: McpConfig, answer: Offer | _McpUnavailable) -> None:
+    project = step.session.project
     offer = Offer("", ()) if isinstance(answer, _McpUnavailable) else answer
     unavailable = answer if isinstance(answer, _McpUnavailable) else _McpUnavailable("")
     tools, problems = _checked(name, offer)
@@ -216,11 +255,14 @@ def _store(session: Session, name: str, server: McpConfig, answer: Offer | _McpU
     said = [*offer.problems, *others]
     resources = check_resources(offer)
     told = {"tools": tools, "prompts": prompts, "resources": resources, "error": unavailable.error}
-    rows = McpServer.objects.filter(project=session.project_id, name=name)
+    owner_id = step.user_id if server.takes_own else None
+    person = None if owner_id is None else User.objects.get(pk=owner_id)
+    rows = McpServer.objects.filter(project=project, user=person, name=name)
     if rows.values(*told).first() != told:
-        transaction.on_commit(partial(publish_mcp_tools, session.project, name))
+        transaction.on_commit(partial(publish_mcp_tools, project, name))
     McpServer.objects.update_or_create(
-        project_id=session.project_id,
+        project=project,
+        user=person,
         name=name,
         defaults={
             "digest": digest_of(server),

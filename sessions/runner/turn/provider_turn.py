@@ -264,7 +264,7 @@ class _Recorder:
         used = await self._used(self.finished)
         output = settle_output(self.turn, list(self.calls.values()))
         called = repair_calls(self.turn, output.calls)
-        called = await name_servers(self.turn.session, self.turn.setup.config.mcp, called)
+        called = await name_servers(self.turn, called)
         called = guard_calls(self.turn, called, after_text=self._after_text)
         is_open = any(isinstance(part.state, ToolPending) for part in called)
         finish = "tool-calls" if called else self.finished.reason.value

@@ -33,7 +33,12 @@ from tools.registry import all_tools, offered_tools
 
 
 def context_inputs(
-    session: Session, prompt: UserMessage, *, setup: Setup, model: ResolvedModel
+    session: Session,
+    prompt: UserMessage,
+    author_id: int | None,
+    *,
+    setup: Setup,
+    model: ResolvedModel,
 ) -> ContextInputs:
     """What the Context Sources of this session observe now."""
     config, ruleset = setup.config, setup.ruleset
@@ -51,7 +56,7 @@ def context_inputs(
         plan_path=plan_path(session),
         team_skills=shared_skills(session.project.team_id, config),
         ruleset=ruleset,
-        servers=lambda: words_of_servers(session.project, config.mcp, ruleset),
+        servers=lambda: words_of_servers(session.project, config.mcp, ruleset, author_id),
         network=project_network(session.project).sentence,
         redactor=lambda: project_redactor(session.project_id),
     )
@@ -64,6 +69,7 @@ def today() -> date:
 
 def build_request(
     session: Session,
+    author_id: int | None,
     *,
     setup: Setup,
     model: ResolvedModel,
@@ -71,14 +77,14 @@ def build_request(
     history: Iterable[HistoryEntry],
     prompt_id: str = "",
 ) -> ProviderRequest:
-    """The context, the history and the tools of one turn."""
+    """The context, the history and the tools of one turn of this person."""
     config, agent, ruleset = setup.config, setup.agent, setup.ruleset
     features = with_search(config.features(), session.project.team_id, config)
     tools = offered_tools(ruleset, model_id=model.api_model, features=features)
     tools = [*tools, *offered_custom(session, setup)]
     # A server never takes the place of a tool that is there without it.
     there = {*all_tools(), *(tool.name for tool in tools)}
-    tools += [tool for tool in offered_mcp(session, setup) if tool.name not in there]
+    tools += [tool for tool in offered_mcp(session, setup, author_id) if tool.name not in there]
     tools = sorted(tools, key=lambda tool: tool.name)
     return ProviderRequest(
         model=model,

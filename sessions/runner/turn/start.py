@@ -80,9 +80,10 @@ def start_turn(
         session, prompt, models_of(config, agent, ref_of(prompt.info)), again=again
     )
     model = with_options(chosen.model, agent.options)
-    if again is None and (step := _needed_first(session, config)) is not None:
+    author_id = prompt.author.pk if prompt.author else None
+    if again is None and (step := _needed_first(session, config, author_id)) is not None:
         return step
-    inputs = context_inputs(session, prompt.info, setup=setup, model=model)
+    inputs = context_inputs(session, prompt.info, author_id, setup=setup, model=model)
     context = prepare_context(session, inputs, fetches=again is None)
     if context.missing:
         # No transaction may wait for the network.
@@ -90,6 +91,7 @@ def start_turn(
     history = load_history(session).all
     request = build_request(
         session,
+        author_id,
         setup=setup,
         model=model,
         context=context,
@@ -103,7 +105,9 @@ def start_turn(
         if compaction is not None:
             return compaction
         context, history = prepare_context(session, inputs), load_history(session).all
-        request = build_request(session, setup=setup, model=model, context=context, history=history)
+        request = build_request(
+            session, author_id, setup=setup, model=model, context=context, history=history
+        )
     turn = _begin(session, prompt, setup, request, context, again=again)
     if config.brought.runs_plugins:
         turn = replace(turn, history=history)
@@ -119,12 +123,12 @@ def count_tries(step: Next, failed: Answer) -> Next:
 
 
 def _needed_first(
-    session: Session, config: Config
+    session: Session, config: Config, author_id: int | None
 ) -> SkillFetch | ToolDescriptions | McpListing | None:
     team_id = session.project.team_id
     if old := outdated_indexes(team_id, config.skills.urls):
         return SkillFetch(team_id, old)
-    return descriptions_wanted(session, config) or listing_wanted(session, config)
+    return descriptions_wanted(session, config) or listing_wanted(session, config, author_id)
 
 
 def _begin(

@@ -46,7 +46,7 @@ def remote(shop: GuardedShop, **more: object) -> dict[str, object]:
 
 async def status(project: Project) -> object:
     config = await in_db(project_config, project)
-    return (await in_db(statuses, project, config.mcp))["shop"]
+    return (await in_db(statuses, project, config.mcp, 0))["shop"]
 
 
 async def test_a_server_that_wants_a_sign_in_has_tools_after_it(
@@ -103,7 +103,8 @@ async def test_why_it_is_not_let_in_is_said(
 async def target_of(project: Project, session: Session) -> McpTarget:
     config = await in_db(project_config, project)
     sandbox = await in_db(sandbox_for, session)
-    return McpTarget(project, "shop", config.mcp["shop"], Path(project.directory), sandbox)
+    user_id = session.owner_id
+    return McpTarget(project, "shop", config.mcp["shop"], Path(project.directory), sandbox, user_id)
 
 
 async def buy(place: Server, _: Redactor) -> object:
@@ -159,7 +160,8 @@ async def test_a_grant_that_was_revoked_is_erased_and_asked_for_again(
         [state] = await states(session)
         assert "An admin of the team has to sign in to it" in state["error"]
         assert await status(project) == {"status": "needs_auth"}
-    assert not await in_db(McpSignIn.objects.exists)
+    row = await in_db(McpSignIn.objects.get)
+    assert (row.state, row.sealed) == ("refused", "")
 
 
 async def test_a_grant_is_not_sent_to_another_address(
@@ -198,4 +200,56 @@ async def test_a_grant_of_another_team_is_not_used(
             await with_mcp_session(target, buy)
     assert not await in_db(McpServer.objects.exists)
     config = await in_db(project_config, project)
-    assert await in_db(offered_by_servers, project, config.mcp) == ()
+    assert await in_db(offered_by_servers, project, config.mcp, None) == ()
+
+
+def sign_in_own(project: Project, user: User, shop: GuardedShop) -> McpSignIn:
+    access = access_project(authenticate_user(user), project.pk)
+    back = shop.visit(begin_sign_in(access, "shop", own=True).authorization_url)
+    attempt = take_own_attempt(access, name="shop")
+    complete_sign_in(access, attempt, code=back.params["code"], issuer=None)
+    return McpSignIn.objects.get(user=user)
+
+
+async def test_an_own_account_is_used_in_turns_of_its_owner_alone(
+    session: Session, project: Project, alice: User, bob: User
+) -> None:
+    """FEAT-0008 NFR-02."""
+    with guarded_shop() as shop:
+        await in_db(lambda: set_up(project, shop=remote(shop, account="own")))
+        row = await in_db(sign_in_own, project, alice, shop)
+        used = "1 of tea for Bearer [secret of the sign-in]"
+        await in_db(prompt, alice, session, called("shop_stock", item="tea"))
+        session = await drain(session)
+        await answer(alice, session)
+        session = await drain(session)
+        # The same session, with the server that is kept for it.
+        await in_db(prompt, bob, session, called("shop_stock", item="tea"))
+        session = await drain(session)
+        await in_db(prompt, bob, session, called("shop_sign_in"))
+        session = await drain(session)
+        first, second, third = await states(session)
+        assert first["output"] == used
+        assert "There is no tool 'shop_stock'" in second["output"]
+        url = f"/t/{project.team.slug}/p/{project.pk}/mcp"
+        assert "who has not signed in to it yet" in third["error"]
+        assert third["error"].endswith(url)
+        # With their own they go on, with another grant.
+        own = await in_db(sign_in_own, project, bob, shop)
+        assert grant_of(own).access_token != grant_of(row).access_token
+        await in_db(prompt, bob, session, called("shop_stock", item="tea"))
+        session = await drain(session)
+        await answer(alice, session)
+        session = await drain(session)
+        assert (await states(session))[-1]["output"] == used
+        rows = await in_db(lambda: set(McpServer.objects.values_list("user", flat=True)))
+        assert rows == {alice.pk, bob.pk}
+        # What its server takes back from one is theirs to give again.
+        shop.tell("forget-all")
+        await in_db(prompt, bob, session, called("shop_stock", item="tea"))
+        session = await drain(session)
+        await answer(alice, session)
+        session = await drain(session)
+        assert url in (await states(session))[-1]["error"]
+    assert await in_db(lambda: McpSignIn.objects.get(user=bob).state) == "refused"
+    assert await in_db(lambda: McpSignIn.objects.get(user=alice).state) == ""

@@ -33,7 +33,9 @@ def asked(name: str, *arguments: str) -> dict[str, Any]:
 
 
 def mcp_commands(project: Project) -> dict[str, Command]:
-    return {name: one for name, one in commands_of(project, None).items() if one.source == "mcp"}
+    return {
+        name: one for name, one in commands_of(project, None, None).items() if one.source == "mcp"
+    }
 
 
 async def test_a_prompt_of_a_server_is_a_command(

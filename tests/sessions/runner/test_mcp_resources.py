@@ -45,7 +45,7 @@ async def test_a_resource_is_asked_for_and_read(
     [state] = await states(session)
     assert (state["status"], state["output"]) == ("completed", "9 to 5")
     config = await in_db(project_config, project)
-    assert await in_db(resources_of_servers, project, config.mcp) == {
+    assert await in_db(resources_of_servers, project, config.mcp, None) == {
         "shop:Opening__1mhours": {
             "uri": "shop://hours",
             "name": "Opening [1mhours",

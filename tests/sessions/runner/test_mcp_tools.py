@@ -112,7 +112,7 @@ async def test_a_dead_server_has_no_tools_and_says_so(
     [state] = await states(session)
     assert "There is no tool 'dead_x'" in state["output"]
     config = await in_db(project_config, project)
-    found = await in_db(statuses, project, config.mcp)
+    found = await in_db(statuses, project, config.mcp, 0)
     assert found["dead"] == {
         "status": "failed",
         "error": "The server exited without a response: lost",
@@ -131,7 +131,7 @@ async def test_no_server_takes_the_place_of_a_built_in_tool(
     await in_db(prompt, alice, session, "hello")
     await drain(session)
     config = await in_db(project_config, project)
-    offered = await in_db(offered_by_servers, project, config.mcp)
+    offered = await in_db(offered_by_servers, project, config.mcp, None)
     assert [tool.name for tool in offered] == [
         "mine_directory",
         "mine_patch",
@@ -139,7 +139,7 @@ async def test_no_server_takes_the_place_of_a_built_in_tool(
         "mine_a_b",
     ]
     assert all(tool.parameters["type"] == "object" for tool in offered)
-    found = await in_db(statuses, project, config.mcp)
+    found = await in_db(statuses, project, config.mcp, 0)
     assert "Names of built-in tools" in found["external"]["error"]
     assert "Names of built-in tools" in found["apply"]["error"]
 

@@ -108,7 +108,7 @@ def test_what_is_wrong_with_a_server_is_said(
     said: str,
 ) -> None:
     below = {"mcp": {"below": {"command": ["x"]}}}
-    monkeypatch.setattr("sessions.present.pages.mcp.instance_config", lambda: below)
+    monkeypatch.setattr("sessions.present.pages.mcp.servers.instance_config", lambda: below)
     there = {"mcp": {"there": {"command": ["x"]}}}
     team.config = there
     team.save()

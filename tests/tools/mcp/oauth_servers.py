@@ -18,7 +18,7 @@ import uvicorn
 from mcp.server.auth.provider import (
     AccessToken, AuthorizationCode, RefreshToken, construct_redirect_uri
 )
-from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
+from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions, RevocationOptions
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from starlette.responses import JSONResponse
@@ -27,7 +27,7 @@ listening = socket.create_server(("127.0.0.1", 0))
 base = f"http://127.0.0.1:{listening.getsockname()[1]}"
 life_s, is_open = int(sys.argv[1]), sys.argv[2] == "open"
 clients, codes, access, refresh = {}, {}, {}, {}
-counts = {"registered": 0, "renewed": 0}
+counts = {"registered": 0, "renewed": 0, "revoked": 0}
 clients["by-hand"] = OAuthClientInformationFull(
     client_id="by-hand", client_secret="hand-secret", redirect_uris=["http://testserver/oauth/mcp"],
     token_endpoint_auth_method="client_secret_basic", scope="stock",
@@ -79,14 +79,16 @@ class Provider:
         return access.get(token)
 
     async def revoke_token(self, token):
+        counts["revoked"] += 1
         access.pop(token.token, None)
+        refresh.pop(token.token, None)
 
 server = MCPServer(
     "shop", instructions="Ask for stock first.", log_level="CRITICAL",
     auth_server_provider=Provider(),
     auth=AuthSettings(
         issuer_url=base, resource_server_url=base + "/mcp", required_scopes=["stock"],
-        validate_token_resource=True,
+        validate_token_resource=True, revocation_options=RevocationOptions(enabled=True),
         client_registration_options=ClientRegistrationOptions(
             enabled=is_open, valid_scopes=["stock"], default_scopes=["stock"]
         ),

@@ -51,7 +51,9 @@ def test_what_cannot_be_asked(subtests: pytest.Subtests) -> None:
         {"a": {"type": "object"}},
         {"a": {"type": ["string"]}},
         {"a": "string"},
-        {f"a{number}": {"type": "string"} for number in range(9)},
+        {f"a{number}": {"type": "string"} for number in range(17)},
+        {"a": {"type": "array", "items": {"type": "string"}}},
+        {"a": {"type": "array"}},
     ):
         with subtests.test(properties=properties):
             assert form_of(**properties) is None
@@ -62,3 +64,54 @@ def test_long_texts_of_a_server_are_cut() -> None:
     form = read_form("shop", given)
     assert form is not None
     assert len(form.questions[0].question) < 1_100
+
+
+TEAS: JsonObject = {"anyOf": [{"const": "g", "title": "Green"}, {"const": "b", "title": "Black"}]}
+
+
+def test_several_can_be_chosen_and_what_is_left_out_has_its_default() -> None:
+    form = form_of(
+        ["teas", "cup"],
+        teas={"type": "array", "items": TEAS, "minItems": 1, "maxItems": 2},
+        cup={"type": "string", "oneOf": TEAS["anyOf"], "default": "b"},
+        sugar={"type": "boolean", "default": False},
+    )
+    assert form is not None
+    teas, cup, sugar = form.questions
+    assert (teas.multiple, [one.label for one in teas.options]) == (True, ["Green", "Black"])
+    assert (cup.multiple, "Without an answer: Black" in cup.question) == (False, True)
+    assert "Without an answer: No" in sugar.question
+    content = {"teas": ["b", "g"], "cup": "b", "sugar": False}
+    accepted = ({"action": "accept", "content": content}, "")
+    assert to_result(form, [["Black", "Green", "Black"], [], []]) == accepted
+    # In their own words, as where there are too many to be shown.
+    assert to_result(form, [["Black, g"], ["Black"], ["No"]]) == accepted
+    assert to_result(form, [["Black", "Red"], [], []])[1] == "teas: choose among the options."
+
+
+def test_bounds_and_formats_are_kept(subtests: pytest.Subtests) -> None:
+    number = {"type": "integer", "minimum": 1, "maximum": 9}
+    text = {"type": "string", "minLength": 2, "maxLength": 3}
+    several = {"type": "array", "items": {"enum": ["x", "y"]}, "maxItems": 1}
+    cases: list[tuple[dict[str, object], list[str], str]] = [
+        (number, ["0"], "at least 1."),
+        (number, ["10"], "at most 9."),
+        (number, ["9"], ""),
+        (text, ["a"], "at least 2 characters."),
+        (text, ["abcd"], "at most 3 characters."),
+        (several, ["x", "y"], "choose at most 1."),
+        ({"type": "string", "format": "email"}, ["a at b"], "an e-mail address."),
+        ({"type": "string", "format": "email"}, ["a@b.example"], ""),
+        ({"type": "string", "format": "date"}, ["tomorrow"], "a date, such as"),
+        ({"type": "string", "format": "date-time"}, ["2026-01-31T12:00:00Z"], ""),
+        ({"type": "string", "format": "uri"}, ["https://x.example"], ""),
+        ({"type": "string", "format": "uri"}, ["x y"], "an address."),
+    ]
+    for schema, answer, problem in cases:
+        with subtests.test(schema=schema, answer=answer):
+            form = form_of(a=schema)
+            assert form is not None
+            result, said = to_result(form, [answer])
+            assert problem in said
+            assert result["action"] == ("decline" if problem else "accept")
+            assert bool(said) is bool(problem)

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 
 from opencode_web.lib.instance_config import instance_config
 from opencode_web.lib.json import JsonObject
+from sessions.access import ProjectAccess
 from sessions.config.effective import config_data, team_data
 from sessions.config.model import Config
 from sessions.config.programs import McpConfig
@@ -90,8 +91,14 @@ class ServerLine:
     delete_url: str = ""
     switch_url: str = ""
     again_url: str = ""
+    tools_url: str = ""
+    # For the team, by an admin; and each for themselves.
     sign_in_url: str = ""
     sign_out_url: str = ""
+    own_in_url: str = ""
+    own_out_url: str = ""
+    # With whose account it is used.
+    whose: str = ""
     # Of files of the project, until an admin has accepted them as they are.
     programs: Programs | None = None
     # Of a team's: the projects whose files it runs, where nobody has accepted them yet.
@@ -114,11 +121,12 @@ def team_lines(access: TeamAccess, address: Address) -> list[ServerLine]:
     return lines
 
 
-def project_lines(project: Project, address: Address) -> list[ServerLine]:
+def project_lines(access: ProjectAccess, address: Address) -> list[ServerLine]:
     """The servers of a project, with what they said. Three queries at most."""
+    project, user_id = access.project, access.principal.user.pk
     servers = _parsed(config_data(project))
     own, teams = servers_in(project.config), servers_in(project.team.config)
-    known, granted = known_servers(project, servers), granted_by(project, servers)
+    known, granted = known_servers(project, servers, user_id), granted_by(project, servers, user_id)
     found = _programs(project, servers, address)
     lines = []
     for name, server in servers.items():
@@ -128,14 +136,27 @@ def project_lines(project: Project, address: Address) -> list[ServerLine]:
         line = _line(name, server, level, address, own, known)
         if (programs := found.get(name)) is not None:
             line = _with_programs(line, programs)
-        row = known.get(name)
-        may_want = server.enabled and server.signs_in and (row is None or bool(row.state))
-        if name in granted:
-            line = replace(line, sign_out_url=address("_sign_out", name))
-        elif may_want:
-            line = replace(line, sign_in_url=address("_sign_in", name))
-        lines.append(line)
+        is_waiting = name not in known or bool(known[name].state)
+        lines.append(_with_sign_ins(line, server, granted[name], address, is_waiting=is_waiting))
     return lines
+
+
+def _with_sign_ins(
+    line: ServerLine, server: McpConfig, granted: set[bool], address: Address, *, is_waiting: bool
+) -> ServerLine:
+    """`granted`: whether on one's own and for the team."""
+    if True in granted:
+        out_url = address("_own_sign_out", line.name)
+        line = replace(line, own_out_url=out_url, whose=_("Used with your own account."))
+    elif server.enabled and server.takes_own and (is_waiting or False in granted):
+        line = replace(line, own_in_url=address("_own_sign_in", line.name))
+    if False in granted:
+        line = replace(line, sign_out_url=address("_sign_out", line.name))
+        if server.takes_own and True not in granted:
+            line = replace(line, whose=_("Used with the team's account until you sign in."))
+    elif server.enabled and server.takes_team and (is_waiting or True in granted):
+        line = replace(line, sign_in_url=address("_sign_in", line.name))
+    return line
 
 
 def _programs(
@@ -253,6 +274,7 @@ def _line(
         delete_url=address("_delete", name) if is_own else "",
         switch_url=address("_enabled", name),
         again_url=address("_again", name) if known is not None and row is not None else "",
+        tools_url=address("_tools", name) if row is not None and row.tools else "",
     )
 
 

@@ -1,0 +1,1 @@
+"""MCP servers on pages: their lists, their tools with the rules for these, and sign-ins."""

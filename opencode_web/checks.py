@@ -1,7 +1,4 @@
-"""System checks for settings that are unsafe or cannot work. Errors stop every process.
-
-What a server that runs can tell is in the language of its reader: operators find it under Health.
-"""
+"""System checks of settings. Errors stop every process; people read the others under Health."""
 
 from __future__ import annotations
 
@@ -372,10 +369,6 @@ def _check_restore() -> list[CheckMessage]:
     ]
 
 
-def _check_plugins() -> list[CheckMessage]:
-    return check_plugins(settings.PLUGINS)
-
-
 _CHECKS = (
     _check_secret,
     _check_debug,
@@ -396,7 +389,7 @@ _CHECKS = (
     _check_private_addresses,
     _check_config_env,
     _check_restore,
-    _check_plugins,
+    lambda: check_plugins(settings.PLUGINS),
 )
 
 

@@ -42,6 +42,7 @@ from tests.sessions.held_changes import make_change
 from tests.sessions.story import Story
 
 ClientFor = Callable[[User | None], Client]
+Cast = list[tuple[str, User | None]]
 ROWS = [*PAGES, *API, *ALIASES]
 ROLES = {"adam": Role.ADMIN, "bob": Role.MEMBER, "vera": Role.VIEWER, "bill": Role.BILLING}
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -197,9 +198,7 @@ def _make_budget(alice: User, project: Project) -> dict[str, str]:
 
 
 @pytest.fixture
-def cast(
-    alice: User, adam: User, bob: User, vera: User, charlie: User, bill: User
-) -> list[tuple[str, User | None]]:
+def cast(alice: User, adam: User, bob: User, vera: User, charlie: User, bill: User) -> Cast:
     """With whoever sees nothing of the team's work last."""
     people = {"alice": alice, "adam": adam, "bob": bob, "vera": vera, "charlie": charlie}
     return [*((name, people.get(name)) for name in CAST), ("bill", bill)]
@@ -312,7 +311,7 @@ ASYNC_ROWS = [row for row in ROWS if row.route in ASYNC]
 async def test_who_may_where_the_view_is_asynchronous(
     rows: list[Row],
     names: dict[str, str],
-    cast: list[tuple[str, User | None]],
+    cast: Cast,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # No worker is there that would stop anything.
@@ -369,9 +368,7 @@ def test_a_page_refuses_every_method_that_is_not_in_the_table(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/admin/", "/admin/teams/user/", "/admin/login/x"])
-def test_only_operators_reach_the_admin(
-    path: str, cast: list[tuple[str, User | None]], client_for: ClientFor
-) -> None:
+def test_only_operators_reach_the_admin(path: str, cast: Cast, client_for: ClientFor) -> None:
     for _, user in cast:
         response = client_for(user).get(path)
         assert response.status_code == 302
@@ -381,7 +378,7 @@ def test_only_operators_reach_the_admin(
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/pty/x/y/z", "/session/x/y/z", "/tui/open"])
 def test_an_unknown_address_of_the_api_is_not_found_by_anybody(
-    path: str, cast: list[tuple[str, User | None]], client_for: ClientFor
+    path: str, cast: Cast, client_for: ClientFor
 ) -> None:
     for _, user in cast:
         for method in METHODS:
@@ -390,7 +387,7 @@ def test_an_unknown_address_of_the_api_is_not_found_by_anybody(
 
 @pytest.mark.django_db
 def test_an_unknown_address_of_scim_is_for_the_directory_alone(
-    cast: list[tuple[str, User | None]], client_for: ClientFor
+    cast: Cast, client_for: ClientFor
 ) -> None:
     for _, user in cast:
         assert client_for(user).get("/scim/v2/Nothing").status_code == 401

@@ -66,11 +66,11 @@ class _Call:
                 result = self._finish(result)
         except asyncio.CancelledError:
             failed = Late()
-        except BaseException as exc:  # the edge of a package: whoever waits is told
+        except (StopIteration, SystemExit, KeyboardInterrupt, GeneratorExit) as exc:
+            # It would never get to the loop that waits, or end it.
+            failed = RuntimeError(type(exc).__name__).with_traceback(exc.__traceback__)
+        except Exception as exc:  # the edge of a package: whoever waits is told
             failed = exc
-            if not isinstance(exc, Exception) or isinstance(exc, StopIteration):
-                # It would end the loop that waits, or never get there.
-                failed = RuntimeError(type(exc).__name__).with_traceback(exc.__traceback__)
         connections.close_all()
         if failed is not None:
             self.future.set_exception(failed)

@@ -24,6 +24,7 @@ from sessions.events.types import (
 )
 from sessions.models import Event, Message, Part, Session, SessionInput, State
 from sessions.part_ids import is_any_taken, with_ascending_ids
+from sessions.repository.plugins import is_by_plugins
 from sessions.rules.in_force import with_tools
 from teams.models import User
 
@@ -174,6 +175,8 @@ def _introduction(row: SessionInput) -> TextPart:
     writer = writer_of(row)
     # A name is a person's own text: it gets one line and no more.
     name = " ".join(writer.display_name.split())[:80] if writer else "Somebody"
+    if any(map(is_by_plugins, row.data["parts"])):
+        name = f"a plugin of the repository, in the turn of {name},"
     text = f"While you were working, {name} added this. Take it into account and carry on."
     return TextPart(
         id=new_id("prt"),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, read_json
 from opencode_web.lib.plugins.calls import Late, call_limited
 from opencode_web.lib.plugins.loading import Plugin, active_plugins
 from opencode_web.lib.plugins.values import PluginTool, ToolCall, ToolFailure, ToolOutput
@@ -121,8 +121,10 @@ async def _run(tool: PluginTool, params: InstalledParams, context: ToolContext) 
 
 
 def _plain(metadata: JsonObject) -> JsonObject:
-    """As it is stored: raises what `json` raises, which is a fault of the tool."""
-    plain: JsonObject = json.loads(json.dumps(metadata))
+    """As it is stored: raises for what is no JSON, which is a fault of the tool."""
+    plain = read_json(json.dumps(metadata))
+    if not isinstance(plain, dict):
+        raise TypeError("The metadata is no object.")
     return plain
 
 

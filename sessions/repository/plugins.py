@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, object_of
 from sessions.repository.brought import BroughtFile
 
 BEFORE_CALL = "tool.execute.before"
@@ -90,6 +90,14 @@ class PluginNote:
         """Returns: as it stands in the log of the session."""
         said: JsonObject = {"why": self.why} if self.why else {}
         return {"path": self.path, "hook": self.hook, "did": self.did, **said}
+
+
+def is_by_plugins(part: JsonObject) -> bool:
+    """Whether plugins have written a part, in the name of a person."""
+    notes = object_of(part, "metadata").get(NOTES)
+    return isinstance(notes, list) and any(
+        isinstance(note, dict) and note.get("did") == WROTE for note in notes
+    )
 
 
 def named_in(text: str) -> list[str]:

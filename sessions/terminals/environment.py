@@ -60,7 +60,10 @@ def _of_plugins(location: TerminalLocation) -> dict[str, str]:
             found = ask_hook_now(hook, {"terminal": location})
             if not isinstance(found, Mapping):
                 raise refuse_result(hook, "returned no variables")
+            own = {str(name): str(value) for name, value in found.items()}
+            if any(not name or "=" in name or "\0" in name + value for name, value in own.items()):
+                raise refuse_result(hook, "returned what no variable can be")
         except HookFailed:
             continue  # it is counted and in the log
-        added |= {str(name): str(value) for name, value in found.items()}
+        added |= own
     return added

@@ -30,6 +30,9 @@ LIMITS_S = {
     "context_sources": 0.5,
     "terminal_environment": 5.0,
 }
+# What people and models write can make them raise, and must not switch them off for others: such a
+# call is forbidden. Only what is late is not asked again.
+_OF_CALLS = frozenset({"before_tool", "after_tool"})
 
 
 class HookFailed(Exception):
@@ -63,7 +66,10 @@ class _Call:
                 result = self._finish(result)
         except asyncio.CancelledError:
             failed = Late()
-        except (Exception, SystemExit) as exc:  # the edge of a package: whoever waits is told
+        except (StopIteration, SystemExit, KeyboardInterrupt, GeneratorExit) as exc:
+            # It would never get to the loop that waits, or end it.
+            failed = RuntimeError(type(exc).__name__).with_traceback(exc.__traceback__)
+        except Exception as exc:  # the edge of a package: whoever waits is told
             failed = exc
         connections.close_all()
         if failed is not None:
@@ -106,9 +112,9 @@ async def ask_hook(hook: Hook, given: Mapping[str, object]) -> object:
     """Returns: what the hook does. Raises: ToolFailure as the hook does; HookFailed."""
     try:
         result = await call_limited(partial(hook.call, given), LIMITS_S[hook.name])
-    except (Exception, SystemExit) as exc:  # the edge of one call, which is counted
+    except Exception as exc:  # the edge of one call, which is counted
         raise _failed(hook, exc) from exc
-    hook.plugin.note_success()
+    hook.plugin.note_success(hook.name)
     return result
 
 
@@ -117,28 +123,28 @@ def ask_hook_now(hook: Hook, given: Mapping[str, object]) -> object:
     call = _Call(partial(hook.call, given))
     try:
         result = call.future.result(LIMITS_S[hook.name])
-    except (Exception, SystemExit) as exc:  # the edge of one call, which is counted
+    except Exception as exc:  # the edge of one call, which is counted
         is_late = not call.future.done()
         if is_late:
             call.stop()
         raise _failed(hook, Late() if is_late else exc) from exc
-    hook.plugin.note_success()
+    hook.plugin.note_success(hook.name)
     return result
 
 
 def refuse_result(hook: Hook, why: str) -> HookFailed:
     """Returns: the failure of a hook that has returned what it may not, which is counted."""
-    hook.plugin.note_fault(hook.name, why)
+    hook.plugin.note_fault(hook.name, why, counts=hook.name not in _OF_CALLS)
     return HookFailed(f"{hook.plugin.name}: {why}")
 
 
 def _failed(hook: Hook, exc: BaseException) -> Exception:
     if isinstance(exc, ToolFailure):
-        hook.plugin.note_success()
+        hook.plugin.note_success(hook.name)
         return exc
     is_late = isinstance(exc, Late)
     why = f"took longer than {LIMITS_S[hook.name]:g} seconds" if is_late else place_of(exc)
-    hook.plugin.note_fault(hook.name, why)
+    hook.plugin.note_fault(hook.name, why, counts=is_late or hook.name not in _OF_CALLS)
     logger.warning(
         "plugin.%s plugin=%s hook=%s",
         "late" if is_late else "failed",

@@ -5,6 +5,7 @@ Where there is none, nothing is imported for them: looking takes a millisecond o
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -16,9 +17,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.metadata import EntryPoint, PathDistribution
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from opencode_web.lib.plugins.values import MenuEntry, PluginProvider, PluginTool
+from opencode_web.lib.json import read_json
+from opencode_web.lib.plugins.values import MenuEntry, Need, PluginProvider, PluginTool
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +33,7 @@ REST_S = 600.0
 _MOST_CHARS = 300
 _TOOL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _ENTRY = re.compile(r"[a-z0-9-]{1,40}")
+_NEEDS = get_args(Need)
 _ADDRESS = re.compile(r"(?:https://|/(?!/))[^\s<>\"'\\]*")
 
 
@@ -57,6 +60,11 @@ class Hook:
         """Returns: what the function does; it may raise anything."""
         return self.function(**{name: given[name] for name in self.takes})
 
+    @property
+    def is_resting(self) -> bool:
+        """Whether it has failed too often to be called now."""
+        return time.monotonic() < self.plugin.rests_until.get(self.name, 0.0)
+
 
 @dataclass(eq=False)
 class Plugin:
@@ -71,10 +79,10 @@ class Plugin:
     tools: tuple[PluginTool, ...] = ()
     menu: tuple[MenuEntry, ...] = ()
     providers: tuple[PluginProvider, ...] = ()
-    # Of calls: the last one, how many there were in a row, and until when it rests.
+    # Of calls: the last one, and by hook how many there were in a row, and until when it rests.
     fault: str = ""
-    faults: int = 0
-    rests_until: float = 0.0
+    faults: dict[str, int] = field(default_factory=dict)
+    rests_until: dict[str, float] = field(default_factory=dict)
 
     @property
     def state(self) -> PluginState:
@@ -83,7 +91,7 @@ class Plugin:
             return PluginState.NOT_ALLOWED
         if self.failed:
             return PluginState.FAILED
-        is_resting = time.monotonic() < self.rests_until
+        is_resting = any(hook.is_resting for hook in self.hooks.values())
         return PluginState.RESTING if is_resting else PluginState.LOADED
 
     def fail(self, why: str) -> None:
@@ -92,18 +100,20 @@ class Plugin:
         self.hooks, self.tools, self.menu, self.providers = {}, (), (), ()
         logger.warning("plugin.not_loaded plugin=%s version=%s", self.name, self.version)
 
-    def note_success(self) -> None:
+    def note_success(self, hook: str) -> None:
         """A call has ended as it should."""
-        self.faults = 0
+        self.faults.pop(hook, None)
 
-    def note_fault(self, hook: str, why: str) -> None:
-        """A call has failed; after some in a row it is not called for a while."""
+    def note_fault(self, hook: str, why: str, *, counts: bool = True) -> None:
+        """A call has failed; after some in a row that count the hook is not called for a while."""
         self.fault = f"{hook}: {why}"[:_MOST_CHARS]
-        self.faults += 1
-        if self.faults >= MOST_FAULTS:
+        if not counts:
+            return
+        self.faults[hook] = self.faults.get(hook, 0) + 1
+        if self.faults[hook] >= MOST_FAULTS:
             # One more fault after the rest, and it rests again.
-            self.faults = MOST_FAULTS - 1
-            self.rests_until = time.monotonic() + REST_S
+            self.faults[hook] = MOST_FAULTS - 1
+            self.rests_until[hook] = time.monotonic() + REST_S
             logger.warning("plugin.rests plugin=%s hook=%s", self.name, hook)
 
 
@@ -123,13 +133,13 @@ def hooks_of(name: str) -> list[Hook]:
 
 
 def active_plugins() -> list[Plugin]:
-    """Returns: those that work now."""
-    return [plugin for plugin in _plugins if plugin.state is PluginState.LOADED]
+    """Returns: those that are loaded, also while a hook of theirs rests."""
+    return [plugin for plugin in _plugins if plugin.is_allowed and not plugin.failed]
 
 
 def active_hooks(name: str) -> list[Hook]:
-    """Returns: what is to be called of those that work now, in the order of calls."""
-    return [hook for hook in hooks_of(name) if hook.plugin.state is PluginState.LOADED]
+    """Returns: what is to be called and does not rest, in the order of calls."""
+    return [hook for hook in hooks_of(name) if not hook.is_resting]
 
 
 def installed_providers() -> list[PluginProvider]:
@@ -263,6 +273,11 @@ def _checked_tool(tool: object) -> PluginTool:
         raise ValueError(f"tools: {tool.name!r} is no name of a tool.")
     if tool.parameters.get("type") != "object":
         raise ValueError(f"tools: the parameters of {tool.name} are no schema of an object.")
+    read_json(json.dumps(tool.parameters))
+    if not isinstance(tool.description, str) or not callable(tool.run):
+        raise TypeError(f"tools: the description of {tool.name} is no text, or its run no function")
+    if not isinstance(tool.limit_s, int | float) or not tool.limit_s > 0:
+        raise ValueError(f"tools: the limit of {tool.name} is no number of seconds.")
     return tool
 
 
@@ -287,6 +302,10 @@ def _checked_entry(entry: object) -> MenuEntry:
         raise ValueError(f"menu_entries: {entry.id!r} is no id.")
     if not _ADDRESS.fullmatch(entry.url):
         raise ValueError(f"menu_entries: {entry.url!r} is no https address and no path.")
+    if not isinstance(entry.label, str) or not isinstance(entry.words, str):
+        raise TypeError(f"menu_entries: the label or the words of {entry.id} are no text.")
+    if entry.need not in _NEEDS:
+        raise ValueError(f"menu_entries: {entry.id} needs {entry.need!r}, which nobody is.")
     return entry
 
 

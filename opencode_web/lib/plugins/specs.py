@@ -1,8 +1,8 @@
 """The hooks, by pluggy. A plugin has those that it needs, with the arguments that it needs.
 
 Each call has a thread of its own, so a hook may block, within its limit (`LIMITS_S`), and may be
-a coroutine function. One that raises or is late loses its change, and its plugin is switched off
-for ten minutes after three such calls in a row. A hook must not write to the database.
+a coroutine function. One that raises or is late loses its change, and is switched off for ten
+minutes after three such calls in a row. A hook must not write to the database.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Hooks:
     def before_tool(self, call: ToolCall, arguments: JsonObject) -> JsonObject | None:
         """Asked about a call, of any tool, before anybody is asked for its permission.
 
-        `arguments` have marks in the place of secrets.
+        `arguments` have marks in the place of secrets, and need not fit the schema of the tool.
         Returns: other arguments, for which the permission is asked then, or None.
         Raises: ToolFailure to forbid the call. Whatever else keeps it from answering, forbids, too.
         """

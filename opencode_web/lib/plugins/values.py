@@ -9,6 +9,8 @@ from typing import Literal
 
 from opencode_web.lib.json import JsonObject
 
+Need = Literal["everybody", "work", "member", "admin", "owner", "operator"]
+
 
 class ToolFailure(Exception):
     """Ends one tool call with a text that the model reads.
@@ -110,5 +112,5 @@ class MenuEntry:
     id: str
     label: str
     url: str
-    need: Literal["everybody", "work", "member", "admin", "owner", "operator"] = "work"
+    need: Need = "work"
     words: str = ""

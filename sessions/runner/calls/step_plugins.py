@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from opencode_web.lib.json import JsonObject, object_of, read_json
 from opencode_web.lib.plugins.calls import HookFailed, ask_hook, refuse_result
-from opencode_web.lib.plugins.loading import Hook, PluginState, hooks_of
+from opencode_web.lib.plugins.loading import Hook, hooks_of
 from opencode_web.lib.plugins.values import Place, ToolCall, ToolFailure, ToolOutput
 from opencode_web.lib.text import clean_text
 from sessions.repository.plugins import AFTER_CALL, BEFORE_CALL, PluginNote
@@ -42,6 +42,8 @@ class StepPlugins:
         answer = HookAnswer(output)
         if self.of_repository is not None and self._has_own(hook):
             answer = await self.of_repository.call(hook, given, output, stops=stops)
+            if _installed(hook):
+                _require_whole(hook, answer)
         for one in _installed(hook):
             left = await self._ask(one, given, answer.output)
             if left != answer.output:
@@ -56,7 +58,7 @@ class StepPlugins:
     async def _ask(self, hook: Hook, given: JsonObject, output: JsonObject) -> JsonObject:
         """Returns: what the hook leaves of the output. Raises: PluginForbids."""
         name = hook.plugin.name
-        if hook.plugin.state is PluginState.RESTING:
+        if hook.is_resting:
             raise PluginForbids(
                 f"The plugin {name} decides about this and is switched off for some minutes, "
                 "because it failed several times. The operator of the server sees why."
@@ -69,7 +71,7 @@ class StepPlugins:
             call_id=str(given["callID"]),
             agent=self.agent,
         )
-        is_before = "args" in output
+        is_before = hook.name == _NAMES[BEFORE_CALL]
         asked: dict[str, object] = {
             "call": call,
             "arguments": copy.deepcopy(output["args"] if is_before else given["args"]),
@@ -85,6 +87,20 @@ class StepPlugins:
             raise PluginForbids(f"The plugin {name} could not be asked about this call.") from exc
 
 
+def _require_whole(hook: str, answer: HookAnswer) -> None:
+    """Raises: PluginForbids for what no installed plugin expects to be asked about."""
+    left = answer.output
+    is_whole = (
+        isinstance(left.get("args"), dict)
+        if hook == BEFORE_CALL
+        else isinstance(left.get("title"), str) and isinstance(left.get("output"), str)
+    )
+    if answer.is_changed and not is_whole:
+        raise PluginForbids(
+            f"{answer.changed[0]} has left no arguments of the call, or no text of its result."
+        )
+
+
 def _installed(hook: str) -> list[Hook]:
     return hooks_of(_NAMES[hook]) if hook in _NAMES else []
 
@@ -95,13 +111,13 @@ def _left(hook: Hook, found: object, output: JsonObject) -> JsonObject:
     if found is None:
         return output
     left: dict[str, object] = {}
-    if "args" in output and isinstance(found, dict):
+    if hook.name == _NAMES[BEFORE_CALL] and isinstance(found, dict):
         left = {"args": found}
-    elif "args" not in output and isinstance(found, ToolOutput):
+    elif hook.name == _NAMES[AFTER_CALL] and isinstance(found, ToolOutput):
         left = {"title": found.title, "output": found.text, "metadata": found.metadata}
     try:
         plain = read_json(json.dumps(left))
-    except (TypeError, ValueError) as exc:
+    except (TypeError, ValueError, RecursionError) as exc:
         raise refuse_result(hook, "returned something that is no JSON") from exc
     if not isinstance(plain, dict) or not plain:
         raise refuse_result(hook, f"returned a {type(found).__name__}")

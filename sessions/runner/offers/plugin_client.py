@@ -142,7 +142,7 @@ class PluginClient:
         named = _named(access, parent_of(args) if name == "session.create" else args)
         target = access_session(access.principal, named.pk, need=Role.MEMBER)
         count_act(access.session, prompt)
-        done: JsonValue = act(Act(target, prompt, args))
+        done: JsonValue = act(Act(access.session, target, prompt, args))
         logger.info("plugin.acted session=%s act=%s target=%s", access.session.pk, name, named.pk)
         return done
 

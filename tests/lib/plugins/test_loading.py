@@ -45,6 +45,10 @@ def test_fr_02_what_is_installed_is_loaded_and_called_in_the_order_that_it_asks_
     assert installed_plugins() == []
 
 
+MENU = "@hookimpl\ndef menu_entries(): return [MenuEntry('x', %s)]"
+ODD_TOOL = "@hookimpl\ndef tools(): return [PluginTool('odd', %s)]"
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -58,6 +62,13 @@ def test_fr_02_what_is_installed_is_loaded_and_called_in_the_order_that_it_asks_
         (TOOL % "a b", "'a b' is no name of a tool"),
         ("@hookimpl\ndef menu_entries(): return [MenuEntry('x', 'X', 'javascript:1')]", "no https"),
         ("@hookimpl\ndef menu_entries(): return [MenuEntry('x', 'X', '//evil')]", "no https"),
+        (MENU % "'X', '/x', 'admins'", "x needs 'admins', which nobody is"),
+        (MENU % "5, '/x'", "the label or the words of x are no text"),
+        (ODD_TOOL % "None, {'type': 'object'}, print", "the description of odd is no text"),
+        (ODD_TOOL % "'x', {'type': 'object'}, None", "its run no function"),
+        (ODD_TOOL % "'x', {'type': 'object'}, print, 'x'", "no number of seconds"),
+        (ODD_TOOL % "'x', {'type': 'object', 'x': {1}}, print", "not JSON serializable"),
+        (ODD_TOOL % "'x', {'type': 'object', 'x': float('nan')}, print", "NaN is no JSON"),
     ],
 )
 def test_one_that_cannot_be_loaded_says_why_and_the_others_work(

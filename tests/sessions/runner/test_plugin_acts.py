@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from opencode_web.lib.db import in_db
+from sessions.actions.compaction import request_compaction
 from sessions.actions.prompts import PromptDraft, admit_prompt
+from sessions.actions.sessions import update_session
 from sessions.models import Message, Part, Project, Session, SessionInput, State
 from sessions.present.conversation.plugin_notes import plugin_sentence
 from sessions.repository.plugins import LIMITS_S, SYSTEM
@@ -25,8 +28,8 @@ from tests.sessions.factories import (
     script,
     session_access,
 )
-from tests.sessions.runner.drains import drain
-from tests.sessions.runner.plugin_files import Write, turn
+from tests.sessions.runner.drains import allow_bash, drain
+from tests.sessions.runner.plugin_files import Write, called, turn
 from tests.sessions.runner.test_plugin_client import Requests, asking, said
 from tools.errors import ToolError
 
@@ -113,6 +116,105 @@ async def test_one_that_always_prompts_prompts_once(
     assert (session.state, len(await prompts(session))) == (State.IDLE, 2)
     assert "error" not in said(requests[0])["again"]
     assert "cannot act" in json.dumps(said(requests[1])["again"]["error"])
+
+
+async def test_a_turn_with_calls_is_not_kept_going(
+    session: Session, project: Project, alice: User, write_plugin: Write, requests: Requests
+) -> None:
+    text = script(*[[{"tool": "bash", "input": {"command": "true"}}]] * 3)
+    given = json.dumps({"noReply": True, "parts": [{"type": "text", "text": text}]})
+    write_plugin(
+        asking(
+            "said.told = await client.session.prompt("
+            f"{{ path: {{ id: i.sessionID }}, body: {given} }})"
+        )
+    )
+    await in_db(trust, project, alice)
+    await in_db(allow_bash, session)
+    session = await turn(alice, session, text)
+    assert (session.state, len(await prompts(session))) == (State.IDLE, 2)
+
+
+async def test_summing_up_sums_up_once(
+    session: Session, project: Project, alice: User, write_plugin: Write, requests: Requests
+) -> None:
+    write_plugin(asking("said.again = await client.session.summarize({ id: i.sessionID })"))
+    await in_db(trust, project, alice)
+    session = await turn(alice, session, ANSWER)
+    assert session.state == State.IDLE
+    answers = [said(request)["again"] for request in requests]
+    assert ["data" in one for one in answers] == [True, False]
+    assert "cannot act" in json.dumps(answers[-1])
+
+
+async def test_what_goes_on_behind_a_summary_was_still_begun_by_a_plugin(
+    session: Session, project: Project, alice: User, write_plugin: Write, requests: Requests
+) -> None:
+    write_plugin(
+        asking(
+            f"said.again = await client.session.promptAsync({{ id: i.sessionID, parts: {TEXTS} }})"
+        )
+    )
+    await in_db(trust, project, alice)
+    await turn(alice, session, ANSWER)
+    access = await in_db(session_access, alice, session)
+    await in_db(partial(request_compaction, access, auto=True))
+    session = await drain(session)
+    assert session.state == State.IDLE
+    answers = [said(request)["again"] for request in requests]
+    assert ["data" in one for one in answers] == [True, *[False] * (len(answers) - 1)]
+    assert len(await prompts(session)) == 4
+
+
+async def test_it_is_said_to_the_model_that_a_plugin_has_written(
+    session: Session, project: Project, alice: User, write_plugin: Write, requests: Requests
+) -> None:
+    parts = json.dumps([{"type": "text", "text": "Mind this."}])
+    write_plugin(
+        asking(
+            "said.told = await client.session.prompt("
+            f"{{ id: i.sessionID, noReply: true, parts: {parts} }})"
+        )
+    )
+    await in_db(trust, project, alice)
+    await in_db(allow_bash, session)
+    await turn(alice, session, called("bash", command="true"))
+    texts = await in_db(
+        lambda: [part.data["text"] for part in Part.objects.filter(session=session, type="text")]
+    )
+    [told] = [text for text in texts if text.startswith("While you were working")]
+    assert "a plugin of the repository, in the turn of alice" in told.lower()
+
+
+async def test_it_writes_nothing_above_itself(
+    session: Session, project: Project, alice: User
+) -> None:
+    child = await in_db(partial(make_session, alice, project, parent=session))
+    await turn(alice, session, ANSWER)
+    await turn(alice, child, ANSWER)
+    client = PluginClient(child)
+    given = {"id": session.pk, "parentID": session.pk, "parts": json.loads(TEXTS)}
+    before = await in_db(SessionInput.objects.count)
+    for name in ("session.create", "session.promptAsync"):
+        answer = await client(name, given)
+        assert "only in their session and its sub-agents" in json.dumps(answer["error"])
+    assert await in_db(SessionInput.objects.count) == before
+    assert "data" in await PluginClient(session)("session.promptAsync", {**given, "id": child.pk})
+
+
+async def test_it_does_not_bring_back_tools_that_were_switched_off(
+    session: Session, alice: User
+) -> None:
+    access = await in_db(session_access, alice, session)
+    draft = PromptDraft(parts=[{"type": "text", "text": ANSWER}], tools={"bash": True})
+    await in_db(admit_prompt, access, draft)
+    session = await drain(session)
+    deny = [{"permission": "bash", "pattern": "*", "action": "deny"}]
+    await in_db(partial(update_session, access, permission=deny))
+    given = {"parts": json.loads(TEXTS)}
+    assert "error" not in await PluginClient(session)("session.promptAsync", given)
+    session = await drain(session)
+    assert session.permission[-1] == deny[0]
 
 
 async def test_it_acts_in_its_own_tree_alone(

@@ -234,6 +234,8 @@ async def test_fr_04_plugins_add_variables_and_one_that_fails_keeps_out_only_its
     write_package(tmp_path, "one", hook + "{'GIVEN': terminal.email, 'NUMBER': 3}")
     write_package(tmp_path, "two", hook + "1 / 0")
     write_package(tmp_path, "three", hook + "[1]")
+    write_package(tmp_path, "four", hook + r"{'GIVEN': 'a\0b'}")
+    write_package(tmp_path, "five", hook + "{'A=B': 'c'}")
     with loaded(tmp_path):
         info = await ann.open(env={"PS1": "ready> ", "GIVEN": "the client's"})
         async with attached(info["id"], ann.headers) as shell:
@@ -244,6 +246,8 @@ async def test_fr_04_plugins_add_variables_and_one_that_fails_keeps_out_only_its
     assert f"={ann.user.email}=3=" in seen
     assert failed["two"].startswith("terminal_environment: ZeroDivisionError")
     assert failed["three"] == "terminal_environment: returned no variables"
+    for name in ("four", "five"):
+        assert failed[name] == "terminal_environment: returned what no variable can be"
 
 
 async def test_without_a_worker_whoever_asked_is_told(

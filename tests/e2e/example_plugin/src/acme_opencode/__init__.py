@@ -60,9 +60,12 @@ def terminal_environment(terminal: TerminalLocation) -> Mapping[str, str]:
 async def before_tool(call: ToolCall, arguments: dict[str, Any]) -> dict[str, Any] | None:
     if call.tool != "bash":
         return None
-    if "--force" in arguments["command"]:
+    command = arguments.get("command")
+    if not isinstance(command, str):
+        return None  # the tool says what is wrong with it
+    if "--force" in command:
         raise ToolFailure("At ACME nobody forces a push.")
-    return {**arguments, "command": f"export ACME=1; {arguments['command']}"}
+    return {**arguments, "command": f"export ACME=1; {command}"}
 
 
 @hookimpl

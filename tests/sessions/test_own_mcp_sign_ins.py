@@ -14,7 +14,9 @@ from opencode_web.personal_data import collect
 from sessions.actions.people import deactivate_person
 from sessions.jobs.mcp_grants import revoke_grants
 from sessions.mcp.grants import grant_of, signed_in
-from sessions.models import McpSignIn, Project
+from sessions.models import McpServer, McpSignIn, Project
+from sessions.rules.names import known_names
+from teams.access import access_team
 from teams.models import AuditEntry, Membership, Role, Team, User
 from tests.sessions.test_mcp_sign_in import HERE, at, come_back, said, set_up
 from tests.tools.mcp.oauth_servers import GuardedShop, guarded_shop
@@ -211,6 +213,25 @@ def test_the_person_has_it_among_their_data(
     kept = collect(bob)
     assert [one["name"] for one in kept["mcpSignIns"]] == ["shop"]
     assert grant.access_token not in str(kept)
+
+
+def test_what_a_server_lists_for_one_is_no_known_name_for_another(
+    project: Project, team: Team, adam: User, bob: User
+) -> None:
+    """FEAT-0008 NFR-02."""
+    McpServer.objects.create(
+        project=project,
+        user=bob,
+        name="shop",
+        tools=[{"name": "shop_layoffs"}],
+        asked_at=timezone.now(),
+    )
+
+    def known_to(person: User) -> bool:
+        return "shop_layoffs" in known_names(access_team(person, team.slug)).names
+
+    assert known_to(bob)
+    assert not known_to(adam)
 
 
 def _server(project: Project) -> Any:

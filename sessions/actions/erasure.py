@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
 from sessions.access import ProjectAccess
+from sessions.actions.mcp_sign_ins import erase_removed_grants
 from sessions.actions.sessions import remove_tree
 from sessions.events.store import lock_session
 from sessions.models import AuditCursor, Project, Session, State, Terminal, WebhookDelivery
@@ -133,6 +134,7 @@ def erase_project_rows(project: Project) -> list[str]:
     terminals = list(Terminal.objects.filter(project=project).values_list("pk", flat=True))
     Budget.objects.filter(project=project.pk).delete()
     Project.objects.get(pk=project.pk).delete()
+    erase_removed_grants(team)
     return terminals
 
 

@@ -16,6 +16,7 @@ from opencode_web.lib.public_url import site_origin
 from sessions.access import ProjectAccess
 from sessions.actions.mcp_sign_ins import (
     begin_attempt,
+    erase_removed_grants,
     keep_grant,
     role_for,
     take_own_attempt,
@@ -25,7 +26,7 @@ from sessions.config.programs import McpConfig
 from sessions.mcp.grants import grant_of, signed_in
 from sessions.mcp.places import address_of, client_of, redactor_of
 from sessions.mcp.servers import running
-from sessions.models import McpSignInAttempt, Project
+from sessions.models import McpSignIn, McpSignInAttempt, Project
 from sessions.secrets import project_redactor
 from teams.access import require_role
 from tools.errors import ToolError
@@ -82,7 +83,11 @@ def complete_sign_in(
     except ToolError as exc:
         raise Invalid(redactor_of(server, secrets).text(exc.message)) from exc
     own = attempt.is_own
-    keep_grant(access, name=attempt.name, url=attempt.url, grant=grant, own=own, ip=ip)
+    row = keep_grant(access, name=attempt.name, url=attempt.url, grant=grant, own=own, ip=ip)
+    # Somebody may have changed the settings while the server was asked.
+    erase_removed_grants(access.team.team)
+    if not McpSignIn.objects.live().filter(pk=row.pk).exists():
+        raise Invalid(_("The settings of the server have changed. Sign in again."))
 
 
 def finish_own_sign_in(

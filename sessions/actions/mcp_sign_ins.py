@@ -6,11 +6,12 @@ the row goes when the server has been told.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.crypto import encrypt, fingerprint, fingerprints
@@ -24,12 +25,14 @@ from sessions.models import McpServer, McpSignIn, McpSignInAttempt, Project
 from sessions.wake import signal_servers, wake_revocations
 from teams.access import require_role
 from teams.audit import AuditAction, record
-from teams.models import Membership, Role, Team, User
+from teams.models import Role, Team, User
 from tools.mcp.sign_in import Begun, Grant
 
 _LIFE = timedelta(minutes=10)
 # A request to renew takes less; whoever takes longer is gone.
 _RENEWAL = timedelta(seconds=30)
+# After that, one that could not be given back is tried again.
+_GIVING_BACK = timedelta(minutes=10)
 # By `account` in the settings: whether what is a person's own is kept, and what is the team's.
 _WHOSE = {"team": (False,), "own": (True,), "either": (False, True)}
 _UNKNOWN = "This sign-in was not begun here, has been used, or took longer than ten minutes."
@@ -160,17 +163,15 @@ def end_grants(rows: QuerySet[McpSignIn]) -> None:
     """Use them no more, and have their servers told."""
     rows.filter(state=McpSignIn.State.REFUSED).delete()
     live = rows.filter(state=McpSignIn.State.LIVE)
-    if live.update(state=McpSignIn.State.ENDED, state_at=timezone.now(), renewing_until=None):
+    if live.update(state=McpSignIn.State.ENDED, state_at=timezone.now()):
         signal_servers()
         wake_revocations()
 
 
 def end_lost_grants() -> None:
     """End those of people who are locked out, or have left the team."""
-    current = Membership.objects.current().filter(user=OuterRef("user"), team=OuterRef("team"))
-    rows = McpSignIn.objects.filter(user__isnull=False)
-    rows = rows.filter(~Exists(current) | Q(user__is_active=False))
-    end_grants(McpSignIn.objects.filter(pk__in=list(rows.values_list("pk", flat=True))))
+    rows = McpSignIn.objects.lost().values_list("pk", flat=True)
+    end_grants(McpSignIn.objects.filter(pk__in=list(rows)))
 
 
 def erase_removed_grants(team: Team) -> None:
@@ -179,7 +180,8 @@ def erase_removed_grants(team: Team) -> None:
     if not rows:
         return
     projects = Project.objects.filter(team=team).select_related("team")
-    levels = [team_data(team), *map(config_data, projects)]
+    # Whoever calls this may have read the team long ago.
+    levels = [team_data(Team.objects.get(pk=team.pk)), *map(config_data, projects)]
     named = set[tuple[str, object, bool]]()
     for level in levels:
         for name, server in servers_in(level).items():
@@ -191,17 +193,34 @@ def erase_removed_grants(team: Team) -> None:
 
 def claim_renewal(row: McpSignIn) -> bool:
     """Whether this one may renew it now: nobody else does, and nobody has since it was read."""
-    now = timezone.now()
-    free = Q(renewing_until__isnull=True) | Q(renewing_until__lt=now)
-    same = McpSignIn.objects.filter(free, pk=row.pk, sealed=row.sealed)
-    return bool(same.update(renewing_until=now + _RENEWAL))
+    return _claim(row, _RENEWAL)
 
 
-def keep_renewal(row: McpSignIn, grant: Grant | None) -> None:
-    """Keep what came of a renewal; None leaves everything as it was, for another try."""
+def claim_ended(rows: QuerySet[McpSignIn], *, most: int) -> Iterator[McpSignIn]:
+    """Yields: those that this one may give back now, the longest untried first."""
+    ended = rows.filter(_is_free(), state=McpSignIn.State.ENDED)
+    order = F("renewing_until").asc(nulls_first=True), "state_at", "pk"
+    yield from (row for row in ended.order_by(*order)[:most] if _claim(row, _GIVING_BACK))
+
+
+def _claim(row: McpSignIn, life: timedelta) -> bool:
+    same = McpSignIn.objects.filter(_is_free(), pk=row.pk, sealed=row.sealed, state=row.state)
+    return bool(same.update(renewing_until=timezone.now() + life))
+
+
+def _is_free() -> Q:
+    return Q(renewing_until=None) | Q(renewing_until__lt=timezone.now())
+
+
+def keep_renewal(row: McpSignIn, grant: Grant | None) -> bool:
+    """Keep what came of a renewal; None leaves everything as it was, for another try.
+
+    Returns: whether it may be used: nobody has ended it meanwhile, or signed in anew.
+    """
     changed = _sealed(grant) if grant else {}
     same = McpSignIn.objects.filter(pk=row.pk, sealed=row.sealed)
-    same.update(renewing_until=None, **changed)
+    is_kept = bool(same.update(renewing_until=None, **changed))
+    return is_kept and McpSignIn.objects.live().filter(pk=row.pk).exists()
 
 
 def refuse_grant(row: McpSignIn) -> None:

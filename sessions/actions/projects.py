@@ -17,6 +17,7 @@ from opencode_web.lib.loop import submit
 from sessions.access import ProjectAccess
 from sessions.actions.admission import require_disk
 from sessions.actions.folders import claim_folder, refuse_overlap
+from sessions.actions.mcp_sign_ins import erase_removed_grants
 from sessions.actions.project_members import keep_creator
 from sessions.actions.settings import update_project_settings
 from sessions.checkouts.repository import CheckoutError, Repository
@@ -195,6 +196,7 @@ def delete_project(access: ProjectAccess) -> None:
     # They have no reference to the project: their app is below this one.
     Budget.objects.filter(project=project.pk).delete()
     Project.objects.get(pk=project.pk).delete()
+    erase_removed_grants(access.team.team)
 
 
 def _add(

@@ -231,20 +231,28 @@ def _refusal(name: str, sign: str) -> str:
     ) % {"name": name, "example": example}
 
 
-def initial_of(name: str, stored: JsonObject) -> dict[str, Any]:  # initial values of a form
-    """Returns: what the form shows of a stored server. No value is in it that can be secret."""
+def initial_of(
+    name: str, stored: JsonObject, *, is_known: bool = False
+) -> dict[str, Any]:  # initial values of a form
+    """Returns: what the form shows of a stored server. No value is in it that can be secret, unless
+    it `is_known` to everybody.
+    """
     server = McpConfig.model_validate(stored)
+
+    def shown(key: str, value: str) -> str:
+        return value if is_known else _shown(key, value)
+
     return {
         "name": name,
         "type": "remote" if server.is_remote else "local",
         "command": shlex.join(server.command),
         "cwd": server.cwd,
         "environment": "\n".join(
-            f"{key}={_shown(key, value)}" for key, value in server.environment.items()
+            f"{key}={shown(key, value)}" for key, value in server.environment.items()
         ),
         "url": server.url,
         "headers": "\n".join(
-            f"{key}: {_shown(key, value)}" for key, value in server.headers.items()
+            f"{key}: {shown(key, value)}" for key, value in server.headers.items()
         ),
         "account": server.account,
         "timeout": max(1, server.timeout // 1000),

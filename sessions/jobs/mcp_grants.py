@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.crypto import DecryptionError
-from sessions.actions.mcp_sign_ins import end_grants, end_lost_grants
+from sessions.actions.mcp_sign_ins import claim_ended, end_grants, end_lost_grants
 from sessions.mcp.grants import grant_of
 from sessions.models import McpSignIn
 from teams.models import User
@@ -46,10 +46,10 @@ def revoke_grants_of(user: User) -> None:
 
 
 def _give_back(rows: QuerySet[McpSignIn]) -> None:
-    ended = rows.filter(state=McpSignIn.State.ENDED).order_by("state_at", "pk")
-    for row in ended[:_MOST]:
-        is_late = row.state_at < timezone.now() - _TRIED_FOR
-        if _is_given_back(row) or is_late:
+    tried = rows.filter(state=McpSignIn.State.ENDED).exclude(renewing_until=None)
+    tried.filter(state_at__lt=timezone.now() - _TRIED_FOR).delete()
+    for row in claim_ended(rows, most=_MOST):
+        if _is_given_back(row):
             # Whoever was just renewing it has left something else to give back.
             McpSignIn.objects.filter(pk=row.pk, sealed=row.sealed).delete()
 

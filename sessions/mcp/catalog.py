@@ -14,11 +14,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from django.conf import settings
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from opencode_web.lib.config_references import references_in
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import printable_text
 
@@ -29,8 +30,15 @@ _MAX_BYTES = 16 * 1024 * 1024
 _MAX_ENTRIES = 20_000
 _VARIABLE = re.compile(r"\{([^{}]{1,100})\}")
 _UNNAMEABLE = re.compile(r"[^A-Za-z0-9]+")
+# Of npm and PyPI, and what is no option of their programs, no path, and no other address.
+_PACKAGE = re.compile(r"(@[A-Za-z0-9~][\w.~-]*/)?[A-Za-z0-9~][\w.~-]*")
+_VERSION = re.compile(r"[\w.+-]*")
 # How packages are run here; others need a container or a runtime that is not there.
 _RUNNERS = {"npm": ("npx", "-y", "{0}@{1}"), "pypi": ("uvx", "{0}=={1}")}
+
+
+# A line break would begin another variable or header in the form.
+_Line = Annotated[str, Field(max_length=2_000, pattern=r"^[^\x00-\x1f\x7f-\x9f\x{2028}\x{2029}]*$")]
 
 
 class _Read(BaseModel):
@@ -39,23 +47,23 @@ class _Read(BaseModel):
 
 class _Value(_Read):
     description: str = Field(default="", max_length=2_000)
-    value: str = Field(default="", max_length=2_000)
-    default: str = Field(default="", max_length=2_000)
-    placeholder: str = Field(default="", max_length=2_000)
+    value: _Line = ""
+    default: _Line = ""
+    placeholder: _Line = ""
     is_secret: bool = Field(default=False, alias="isSecret")
     is_required: bool = Field(default=False, alias="isRequired")
 
 
 class _Input(_Value):
-    name: str = Field(default="", max_length=200)
-    value_hint: str = Field(default="", alias="valueHint", max_length=200)
+    name: _Line = ""
+    value_hint: _Line = Field(default="", alias="valueHint")
     type: str = ""
     variables: dict[str, _Value] = {}
 
 
 class _Remote(_Read):
     type: Literal["streamable-http", "sse"]
-    url: str = Field(max_length=2_000)
+    url: _Line
     headers: list[_Input] = Field(default=[], max_length=50)
     variables: dict[str, _Value] = {}
 
@@ -159,6 +167,8 @@ def _usable(one: JsonValue) -> Iterator[Entry]:
         if package is None:
             return
         found = _package(name, package, asked)
+    if not _is_plain(found, asked):
+        return
     yield Entry(
         id=server.name,
         title=printable_text(server.title) or name,
@@ -169,10 +179,18 @@ def _usable(one: JsonValue) -> Iterator[Entry]:
     )
 
 
+def _is_plain(found: JsonObject, asked: dict[str, Asked]) -> bool:
+    """Whether settings name no secret but those that people are asked for."""
+    return {one.text for one in references_in(found)}.issubset(f"{{env:{one}}}" for one in asked)
+
+
 def _runs(package: _Package) -> bool:
     # Secrets reach a program in its environment alone: all processes can read its arguments.
-    is_plain = not any(one.is_secret for one in package.arguments)
-    return is_plain and package.kind in _RUNNERS and package.transport.get("type") == "stdio"
+    if any(one.is_secret for one in package.arguments):
+        return False
+    if not (_PACKAGE.fullmatch(package.identifier) and _VERSION.fullmatch(package.version)):
+        return False
+    return package.kind in _RUNNERS and package.transport.get("type") == "stdio"
 
 
 def _remote(name: str, remote: _Remote, asked: dict[str, Asked]) -> JsonObject:

@@ -5,13 +5,25 @@ from django.db import models
 from django.utils import timezone
 
 from opencode_web.lib.fields import EncryptedTextField
+from teams.models import Membership
 
 
 class McpSignInQuerySet(models.QuerySet["McpSignIn"]):
     def live(self) -> McpSignInQuerySet:
-        """Those that are used. One of a person is not while they are locked out."""
+        """Those that are used."""
         rows = self.filter(state=McpSignIn.State.LIVE)
-        return rows.filter(models.Q(user=None) | models.Q(user__is_active=True))
+        return rows.filter(models.Q(user=None) | models.Q(_stayed(), user__is_active=True))
+
+    def lost(self) -> McpSignInQuerySet:
+        """Those of people who are locked out, or have left the team since."""
+        return self.exclude(user=None).filter(~_stayed() | models.Q(user__is_active=False))
+
+
+def _stayed() -> models.Exists:
+    """Whether the person has been in the team all the time, not only again."""
+    own = {"user": models.OuterRef("user"), "team": models.OuterRef("team")}
+    since = models.OuterRef("signed_in_at")
+    return models.Exists(Membership.objects.current().filter(**own, created_at__lte=since))
 
 
 class McpSignIn(models.Model):
@@ -41,7 +53,7 @@ class McpSignIn(models.Model):
     signed_in_at = models.DateTimeField(default=timezone.now)
     # When it cannot be renewed any more, where its server says that.
     ends_at = models.DateTimeField(null=True)
-    # Until when somebody is renewing it; none when nobody is.
+    # Until when somebody is renewing it or, after its end, gives it back; none when nobody is.
     renewing_until = models.DateTimeField(null=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.LIVE, blank=True)
     state_at = models.DateTimeField(default=timezone.now)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from django.db.models import Q
+
 from opencode_web.lib.instance_config import instance_config
 from sessions.mcp.servers import servers_in, tool_name
 from sessions.models import McpServer, ToolDescription
@@ -53,8 +55,10 @@ def known_names(access: TeamAccess) -> KnownNames:
     """Returns: the names in all projects of a team that the person sees. Three queries."""
     projects = projects_in(access)
     configs = [instance_config(), access.team.config, *projects.values_list("config", flat=True)]
+    # What a server has said to others is theirs.
+    servers = McpServer.objects.filter(Q(user=None) | Q(user=access.user), project__in=projects)
     rows = [
-        *McpServer.objects.filter(project__in=projects).values_list("tools", flat=True),
+        *servers.values_list("tools", flat=True),
         *ToolDescription.objects.filter(project__in=projects).values_list("tools", flat=True),
     ]
     return KnownNames(

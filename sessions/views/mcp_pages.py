@@ -63,7 +63,7 @@ def show_form(request: TeamRequest, shelf: Shelf, name: str) -> HttpResponse:
     entry = None if name else entry_of(request.GET.get("from", "")[:200])
     initial = initial_of(name, known) if name else {}
     if entry is not None:
-        initial = initial_of(entry.name, entry.settings)
+        initial = initial_of(entry.name, entry.settings, is_known=True)
     form = McpServerForm(request.POST if posted else None, initial=initial)
     if entry is not None:
         form.ask_for(entry.secrets)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import html
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -10,14 +11,24 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from opencode_web.lib.crypto import encrypt
 from opencode_web.personal_data import collect
+from sessions.access import access_project
+from sessions.actions import mcp_oauth
+from sessions.actions.mcp_sign_ins import claim_renewal, keep_grant, keep_renewal
 from sessions.actions.people import deactivate_person
+from sessions.actions.projects import delete_project
 from sessions.jobs.mcp_grants import revoke_grants
 from sessions.mcp.grants import grant_of, signed_in
-from sessions.models import McpSignIn, Project
+from sessions.models import McpServer, McpSignIn, Project
+from sessions.rules.names import known_names
+from teams.access import access_team
+from teams.auth import authenticate_user
 from teams.models import AuditEntry, Membership, Role, Team, User
 from tests.sessions.test_mcp_sign_in import HERE, at, come_back, said, set_up
 from tests.tools.mcp.oauth_servers import GuardedShop, guarded_shop
+from tools.mcp.remote import oauth
+from tools.mcp.sign_in import Grant
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -211,6 +222,127 @@ def test_the_person_has_it_among_their_data(
     kept = collect(bob)
     assert [one["name"] for one in kept["mcpSignIns"]] == ["shop"]
     assert grant.access_token not in str(kept)
+
+
+def test_it_ends_at_once_with_the_membership_and_does_not_come_back_with_it(
+    shop: GuardedShop, project: Project, team: Team, bob: User, client_for: ClientFor
+) -> None:
+    """FEAT-0008 NFR-02."""
+    set_up(project, shop.url, account="own")
+    sign_in(client_for(bob), shop, project)
+    assert client_for(bob).post("/t/acme/settings/leave").status_code == 302
+    assert signed_in(project, "shop", _server(project), bob.pk) is None
+    Membership.objects.create(team=team, user=bob, role=Role.MEMBER)
+    assert signed_in(project, "shop", _server(project), bob.pk) is None
+    revoke_grants()
+    assert not McpSignIn.objects.exists()
+
+
+def test_it_ends_with_the_project_whose_server_it_is_for(
+    shop: GuardedShop, project: Project, bob: User, adam: User, client_for: ClientFor
+) -> None:
+    set_up(project, shop.url, account="own")
+    sign_in(client_for(bob), shop, project)
+    delete_project(access_project(authenticate_user(adam), project.pk))
+    assert McpSignIn.objects.get().state == "ended"
+
+
+def test_settings_that_change_while_the_server_is_asked_count(
+    shop: GuardedShop,
+    project: Project,
+    bob: User,
+    client_for: ClientFor,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """FEAT-0008 NFR-02."""
+    set_up(project, shop.url, account="own")
+
+    def change_first(*args: Any, **kwargs: Any) -> McpSignIn:
+        set_up(project, shop.url)
+        return keep_grant(*args, **kwargs)
+
+    monkeypatch.setattr(mcp_oauth, "keep_grant", change_first)
+    answered = sign_in(client_for(bob), shop, project)
+    assert "settings of the server have changed" in said(answered)
+    assert McpSignIn.objects.get().state == "ended"
+
+
+def test_servers_that_do_not_answer_keep_no_other_sign_in_from_being_given_back(
+    shop: GuardedShop, project: Project, bob: User, client_for: ClientFor
+) -> None:
+    set_up(project, shop.url, account="own")
+    sign_in(client_for(bob), shop, project)
+    row = McpSignIn.objects.get()
+    grant = grant_of(row)
+    silent = grant.client.model_copy(update={"revocation_url": "http://127.0.0.1:9/revoke"})
+    sealed = encrypt(grant.model_copy(update={"client": silent}).model_dump_json())
+    McpSignIn.objects.bulk_create(
+        McpSignIn(
+            team=row.team,
+            user=bob,
+            name=f"silent-{number}",
+            url=row.url,
+            url_digest=row.url_digest,
+            sealed=sealed,
+            state=McpSignIn.State.ENDED,
+            state_at=timezone.now() - timedelta(hours=1),
+        )
+        for number in range(20)
+    )
+    client_for(bob).post(at(project, "own/end"))
+    revoke_grants()
+    assert McpSignIn.objects.filter(pk=row.pk).exists()
+    revoke_grants()
+    assert not McpSignIn.objects.filter(pk=row.pk).exists()
+    assert McpSignIn.objects.count() == 20
+
+
+def test_what_was_renewed_after_its_end_is_not_used_and_is_given_back(
+    shop: GuardedShop, project: Project, bob: User, client_for: ClientFor
+) -> None:
+    """FEAT-0008 NFR-02."""
+    set_up(project, shop.url, account="own")
+    sign_in(client_for(bob), shop, project)
+    row, before = McpSignIn.objects.get(), shop.tell("nothing")["revoked"]
+    assert claim_renewal(row)
+    client_for(bob).post(at(project, "own/end"))
+    # Nobody knows yet what the server answers.
+    revoke_grants()
+    assert shop.tell("nothing")["revoked"] == before
+    renewed = asyncio.run(renewed_of(grant_of(row)))
+    assert not keep_renewal(row, renewed)
+    revoke_grants()
+    assert not McpSignIn.objects.exists()
+    assert shop.tell("nothing")["revoked"] == before + 2
+    # Of what has ended, nothing is renewed any more.
+    sign_in(client_for(bob), shop, project)
+    row = McpSignIn.objects.get()
+    client_for(bob).post(at(project, "own/end"))
+    assert not claim_renewal(row)
+
+
+def test_what_a_server_lists_for_one_is_no_known_name_for_another(
+    project: Project, team: Team, adam: User, bob: User
+) -> None:
+    """FEAT-0008 NFR-02."""
+    McpServer.objects.create(
+        project=project,
+        user=bob,
+        name="shop",
+        tools=[{"name": "shop_layoffs"}],
+        asked_at=timezone.now(),
+    )
+
+    def known_to(person: User) -> bool:
+        return "shop_layoffs" in known_names(access_team(person, team.slug)).names
+
+    assert known_to(bob)
+    assert not known_to(adam)
+
+
+async def renewed_of(grant: Grant) -> Grant:
+    renewed: Grant = await (await oauth()).renew(grant)
+    return renewed
 
 
 def _server(project: Project) -> Any:

@@ -5,6 +5,7 @@ Source: https://modelcontextprotocol.io/specification/2025-11-25/client/elicitat
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -115,10 +116,14 @@ def _problem(schema: JsonObject, value: JsonValue) -> str:
         least, most = schema.get("minLength"), schema.get("maxLength")
         size, of = len(text), " characters"
     if isinstance(least, int | float) and size < least:
-        return f"{verb} at least {least:g}{of}."
+        return f"{verb} at least {_number(least)}{of}."
     if isinstance(most, int | float) and size > most:
-        return f"{verb} at most {most:g}{of}."
+        return f"{verb} at most {_number(most)}{of}."
     return ""
+
+
+def _number(value: float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)[:_TITLE_CHARS]
 
 
 def _question(asks: str, name: str, schema: JsonObject) -> Question:
@@ -161,9 +166,11 @@ def _value(schema: JsonObject, given: list[str]) -> JsonValue:
     if kind == "string":
         return text
     try:
-        return int(text) if kind == "integer" else float(text)
+        value = int(text) if kind == "integer" else float(text)
     except ValueError:
         return None
+    # What is no number cannot be sent as one.
+    return value if isinstance(value, int) or math.isfinite(value) else None
 
 
 def _words(schema: JsonObject, text: str) -> list[str]:

@@ -44,6 +44,8 @@ from tools.mcp.sign_in import Attempt, Begun, Client, Grant, NeedsRegistration, 
 from tools.mcp.web import Web
 
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}")
+# Whoever says that something counts for longer says that it does not end.
+_MAX_LIFE_S = 10 * 365 * 86_400
 _UNREGISTERED = (
     "The server of its sign-in registers no clients by itself: register one there, and set its "
     "clientId and clientSecret under oauth in the settings."
@@ -337,7 +339,7 @@ def _grant(client: Client, token: _Token, scope: str, refresh_token: str) -> Gra
 
 
 def _after(seconds: int | None) -> float | None:
-    return None if seconds is None else time.time() + seconds
+    return None if seconds is None else time.time() + min(max(seconds, 0), _MAX_LIFE_S)
 
 
 def _code(body: bytes) -> str:

@@ -148,7 +148,9 @@ async def _bearer(target: McpTarget, *, spent: str = "") -> str:
             return grant.access_token
         if await in_db(claim_renewal, row):
             # Seen through although the turn is stopped: what is renewed cannot be renewed twice.
-            return await asyncio.shield(asyncio.create_task(_renew(row, grant)))
+            if token := await asyncio.shield(asyncio.create_task(_renew(row, grant))):
+                return token
+            continue
         if time.monotonic() > deadline:
             raise ToolError("Its sign-in is being renewed for too long. Try again later.")
         await asyncio.sleep(_LOOK_S)
@@ -170,14 +172,15 @@ def _is_ending(grant: Grant) -> bool:
 
 
 async def _renew(row: McpSignIn, grant: Grant) -> str:
+    """Returns: nothing where it counts no more."""
     renewed: Grant | None = None
+    may_use = False
     try:
         renewed = await (await oauth()).renew(grant)
-        assert renewed is not None
-        return renewed.access_token
     except Revoked as exc:
         logger.info("mcp sign-in %s counts no more: %s", row.pk, exc)
         await in_db(refuse_grant, row)
         return ""
     finally:
-        await in_db(keep_renewal, row, renewed)
+        may_use = await in_db(keep_renewal, row, renewed)
+    return renewed.access_token if renewed and may_use else ""

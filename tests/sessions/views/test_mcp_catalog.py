@@ -164,3 +164,36 @@ def test_those_that_come_along_can_all_be_set_up(team: Team, settings: Settings)
     written = Path("sessions/mcp/catalog.json").read_text().count('"title"')
     assert len(entries) == written > 5
     assert all("<" not in entry.runs for entry in entries)
+
+
+def test_what_a_list_says_neither_hides_a_value_nor_takes_a_secret(
+    tmp_path: Path, settings: Settings, adam: User, client_for: ClientFor
+) -> None:
+    """FEAT-0008 NFR-02."""
+
+    def remote(name: str, value: str, **more: object) -> dict[str, object]:
+        headers = [{"name": "X-Mode", "value": value, **more}]
+        at = {"type": "sse", "url": "https://mcp.example.com/", "headers": headers}
+        return {"name": f"x/{name}", "remotes": [at]}
+
+    def package(name: str, identifier: str, version: str = "1") -> dict[str, object]:
+        given = {"registryType": "npm", "identifier": identifier, "version": version}
+        return {"name": f"x/{name}", "packages": [{**given, "transport": {"type": "stdio"}}]}
+
+    entries = [
+        remote("plain", "something long enough"),
+        remote("takes", "Bearer {env:GITHUB_TOKEN}"),
+        remote("takes-in-two", "{en{v}", variables={"v": {"value": "v:GITHUB_TOKEN}"}}),
+        remote("reads", "{file:/etc/passwd}"),
+        remote("more", "something\nAuthorization: Bearer x"),
+        package("option", "--call=sh"),
+        package("path", "./tools"),
+        package("elsewhere", "shop", "git+https://evil.example/x"),
+        package("good", "@example/shop", "1.2.3-beta.1"),
+    ]
+    path = tmp_path / "servers.json"
+    path.write_text(json.dumps(entries))
+    settings.MCP_CATALOG = str(path)
+    assert [one.id for one in catalog()] == ["x/plain", "x/good"]
+    page = client_for(adam).get("/t/acme/settings/mcp/new?from=x%2Fplain").content.decode()
+    assert "X-Mode: something long enough" in page

@@ -115,3 +115,17 @@ def test_bounds_and_formats_are_kept(subtests: pytest.Subtests) -> None:
             assert problem in said
             assert result["action"] == ("decline" if problem else "accept")
             assert bool(said) is bool(problem)
+
+
+def test_bounds_and_answers_that_no_number_can_be(subtests: pytest.Subtests) -> None:
+    for kind, bound, given, problem in (
+        ("integer", {"minimum": 10**400}, "3", f"a: this must be at least 1{'0' * 99}."),
+        ("number", {"maximum": -(10**400)}, "3", f"a: this must be at most -1{'0' * 98}."),
+        ("integer", {"maximum": 1_234_567}, "9999999", "a: this must be at most 1234567."),
+        ("number", {}, "nan", "a: this must be a number."),
+        ("number", {}, "inf", "a: this must be a number."),
+    ):
+        with subtests.test(bound=bound, given=given):
+            form = form_of(a={"type": kind, **bound})
+            assert form is not None
+            assert to_result(form, [[given]]) == ({"action": "decline"}, problem)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -148,3 +149,20 @@ async def test_what_a_refusal_says_beside_its_code_is_not_shown() -> None:
         with pytest.raises(ToolError) as raised:
             await (await oauth()).finish(Attempt(client=client, verifier="v"), "code", None)
     assert raised.value.message == "The sign-in was rejected with status 400 (invalid_grant)."
+
+
+@pytest.mark.parametrize("life", [10**400, -(10**400), 10**18])
+async def test_a_life_that_no_clock_can_show_is_cut(life: int) -> None:
+    def give(handler: BaseHTTPRequestHandler) -> None:
+        handler.rfile.read(int(handler.headers["content-length"]))
+        given = {"access_token": "a", "token_type": "Bearer", "refresh_token": "r"}
+        lives = {"expires_in": life, "refresh_expires_in": life}
+        answer(json.dumps({**given, **lives}).encode(), content_type="application/json")(handler)
+
+    with serve_any(give) as base:
+        to = {"issuer": base, "token_url": f"{base}/token", "resource": "r", "client_id": "c"}
+        attempt = Attempt(client=Client(**to, redirect_uri=BACK), verifier="v")
+        grant = await (await oauth()).finish(attempt, "code", None)
+    for ends in (grant.expires_at, grant.ends_at):
+        assert ends is not None
+        assert datetime.now(UTC) <= datetime.fromtimestamp(ends + 60, UTC)

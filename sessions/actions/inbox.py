@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Forbidden, Invalid, NotFound, Settled
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess, may_change_input
 from sessions.actions.prompts import MAX_TEXT_CHARS, admit_input
@@ -25,6 +25,7 @@ from sessions.events.inbox import (
 from sessions.events.messages import MessageTime, UserMessage
 from sessions.events.parts import AgentPart, AnyPart, FilePart, TextPart
 from sessions.events.store import append, lock_session
+from sessions.files import NOWHERE, resource_of
 from sessions.inbox import is_compaction, parts_of, pending_inputs, sending_order
 from sessions.models import Session, SessionInput
 from sessions.part_ids import with_ascending_ids
@@ -228,8 +229,17 @@ def _with_text(parts: list[AnyPart], text: str, *, message_id: str) -> list[AnyP
     first_id = own[0].id if own else new_id("prt")
     written = TextPart(id=first_id, sessionID=session_id, messageID=message_id, text=text)
     kept = [
-        part.model_copy(update={"source": None}) if isinstance(part, AgentPart | FilePart) else part
+        part.model_copy(update={"source": _without_place(part.source)})
+        if isinstance(part, AgentPart | FilePart)
+        else part
         for part in parts
         if part not in own
     ]
     return with_ascending_ids([written, *kept]) if text.strip() else kept
+
+
+def _without_place(source: JsonObject | None) -> JsonObject | None:
+    """A resource of an MCP server is told by nothing but its source."""
+    if source is None or resource_of(source) is None:
+        return None
+    return {**source, "text": NOWHERE}

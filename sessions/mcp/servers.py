@@ -47,6 +47,7 @@ RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "Struct
     READ_RESOURCE,
 }
 MAX_CHARS = 40
+MAX_URI_CHARS = 2_000
 WRONG_NAME = gettext_noop(
     "Its name is empty, longer than 40 characters, starts or ends with a space, or "
     "contains invisible characters."
@@ -146,6 +147,11 @@ def prompt_name(server: str, prompt: str) -> str:
     return f"{_UNNAMEABLE.sub('_', server)}:{_UNNAMEABLE.sub('_', prompt)}"
 
 
+def resource_pattern(given: JsonObject) -> str:
+    """Returns: what rules are written for, of the input of a call that reads a resource."""
+    return f"mcp:{given.get('server')}:{given.get('uri')}"
+
+
 def running(servers: dict[str, McpConfig]) -> dict[str, McpConfig]:
     """Returns: those that are switched on and can be asked, by name."""
     return {name: one for name, one in servers.items() if one.enabled and not refusal(name, one)}
@@ -239,6 +245,17 @@ def resources_of_servers(
         for one in row.resources or ():
             found.setdefault(prompt_name(row.name, one["name"]), {**one, "client": row.name})
     return found
+
+
+def mentionable_resources(
+    project: Project, servers: dict[str, McpConfig], user_id: int | None
+) -> dict[str, JsonObject]:
+    """Returns: the resources by what people write after an `@`, as `resources_of_servers`."""
+    return {
+        f"{_UNNAMEABLE.sub('_', row.name)}:{one['uri']}": {**one, "client": row.name}
+        for row in known_servers(project, servers, user_id).values()
+        for one in row.resources or ()
+    }
 
 
 def words_of_servers(

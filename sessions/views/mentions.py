@@ -14,6 +14,7 @@ from sessions.browse.ask import browse
 from sessions.browse.file_scope import Where
 from sessions.browse.operations import FIND_FILES, FIND_SYMBOLS
 from sessions.config.effective import project_config, session_config
+from sessions.mcp.servers import mentionable_resources
 from sessions.models import Project, Session
 from sessions.present.pages.find_pages import slash_targets
 from sessions.present.pages.mentions import (
@@ -24,6 +25,7 @@ from sessions.present.pages.mentions import (
     command_mentions,
     file_mentions,
     newest_changed,
+    resource_mentions,
     session_mentions,
     symbol_mentions,
 )
@@ -93,8 +95,10 @@ def _named(
     where = _where(project, session)
     asked = browse(where, FIND_FILES, query=wanted, limit=MAX_SHOWN, first=first)
     past = session_mentions(_past(access, session, wanted)) if wanted else []
+    of_servers = mentionable_resources(project, config.mcp, access.user.pk)
+    others = [*resource_mentions(of_servers, wanted), *past]
     files = file_mentions(submit(asked).result())
-    return [*agents, *files[: MAX_SHOWN - len(agents) - len(past)], *past]
+    return [*agents, *files[: MAX_SHOWN - len(agents) - len(others)], *others]
 
 
 def _past(access: TeamAccess, session: Session | None, wanted: str) -> QuerySet[Session]:

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
-from tests.e2e.rest import ask, body, new_session, script
+from tests.e2e.rest import ask, body, new_session, script, text_of
 from tests.e2e.test_workspace import settle
 from tests.tools.mcp.servers import canned
 
@@ -20,7 +20,7 @@ PNG = (
     "RU5ErkJggg=="
 )
 ANSWERS = {
-    "initialize": {"capabilities": {"tools": {}, "prompts": {}}},
+    "initialize": {"capabilities": {"tools": {}, "prompts": {}, "resources": {}}},
     "tools/list": {
         "tools": [
             {
@@ -41,6 +41,12 @@ ANSWERS = {
             {"name": "restock", "description": "Orders more.", "arguments": [{"name": "item"}]}
         ]
     },
+    "resources/list": {
+        "resources": [
+            {"uri": "shop://hours", "name": "Opening hours", "description": "When it is open."}
+        ]
+    },
+    "resources/read": {"contents": [{"uri": "shop://hours", "text": "9 to 5"}]},
     "prompts/get": {
         "messages": [{"role": "user", "content": {"type": "text", "text": "Order more $1."}}]
     },
@@ -94,6 +100,29 @@ def test_a_server_is_set_up_accepted_called_and_its_prompt_offered(
     expect(offered).to_contain_text("item · Orders more.")
     offered.click()
     expect(page.locator("#prompt")).to_have_value("/shop:restock item=")
+
+    page.locator("#prompt").fill("")
+    page.locator("#prompt").press_sequentially("@hours")
+    offered = page.get_by_role("option", name="Opening hours")
+    expect(offered).to_contain_text("shop · When it is open.")
+    offered.click()
+    expect(page.locator("#prompt")).to_have_value("@shop:shop://hours ")
+    page.locator("#prompt").fill(f"@shop:shop://hours {script([{'text': 'From nine.'}])}")
+    page.locator("#prompt").press("Enter")
+    expect(page.get_by_role("log")).to_contain_text("From nine.")
+    turn = page.locator("[data-turn]").last
+    expect(turn.locator(".prompt-mention")).to_have_text("@shop:shop://hours")
+    expect(turn.locator(".prompt-files")).to_have_text("Opening hours · shop")
+    asked = [one for one in client.get(f"/session/{session}/message").json() if text_of(one)][-2]
+    assert "\n9 to 5\n" in text_of(asked)
+    [named] = [part for part in asked["parts"] if part["type"] == "file"]
+    assert (named["source"]["clientName"], named["source"]["uri"]) == ("shop", "shop://hours")
+    source = {"type": "resource", "clientName": "shop", "uri": "shop://hours"}
+    part = {"type": "file", "mime": "text/plain", "url": "shop://hours", "source": source}
+    given = body(script([{"text": "Again."}]))
+    client.post(f"/session/{session}/message", json={**given, "parts": [*given["parts"], part]})
+    expect(page.get_by_role("log")).to_contain_text("Again.")
+    expect(page.locator(".prompt-files").last).to_have_text("hours · shop")
 
     page.goto(f"{team}/p/{server.project}/mcp")
     expect(page.get_by_text("Connected")).to_be_visible()

@@ -12,12 +12,12 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.ids import is_id
-from opencode_web.lib.json import number_of, text_of
+from opencode_web.lib.json import number_of, object_of, text_of
 from sessions.changes.failed_calls import count_failed
 from sessions.changes.turn_diffs import counts_of, diffs_of
 from sessions.commands.template import mentions
 from sessions.events.stored import StoredAnswer, StoredFile, StoredPrompt
-from sessions.files import PICTURES
+from sessions.files import PICTURES, resource_of
 from sessions.models import Message, Part
 from sessions.present.changes.file_diff import file_id
 from sessions.present.conversation.decisions import Decisions, waited_s
@@ -183,7 +183,11 @@ def _mentions(text: str, parts: Iterable[Part], place: Place) -> dict[str, str]:
         return found
     for part in parts:
         name = part.data.get("filename", "")
-        if part.type == "file" and name and part.data["url"].startswith("file:"):
+        if part.type == "file" and resource_of(source := part.data.get("source")):
+            written = text_of(object_of(source, "text"), "value").removeprefix("@")
+            if written and written in text:
+                found[written] = ""
+        elif part.type == "file" and name and part.data["url"].startswith("file:"):
             found[name] = place.file_url(place.short(unquote(urlsplit(part.data["url"]).path)))
         elif part.type == "agent":
             found[part.data["name"]] = ""
@@ -194,6 +198,8 @@ def _attachment(part: Part, context: RenderContext) -> Attachment:
     file: StoredFile = part.data
     url = file["url"]
     name = file.get("filename") or url.rpartition("/")[2][:80]
+    if (named := resource_of(part.data.get("source"))) is not None:
+        return Attachment(f"{name} · {named[0]}")
     own = context.place.url("attachment", part=part.pk)
     if not own or not url.startswith("data:"):
         return Attachment(name)  # a file of the project that was named

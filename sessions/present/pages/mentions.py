@@ -1,10 +1,10 @@
-"""What a person can name while they write: `@` files, folders, agents, past sessions and what is
-defined in files, and `/` commands.
+"""What a person can name while they write: `@` files, folders, agents, past sessions, resources of
+MCP servers and what is defined in files, and `/` commands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -16,6 +16,7 @@ from opencode_web.lib.templatetags.ui import ago
 from sessions.agents.loader import Agent
 from sessions.changes.steps import changed_paths
 from sessions.commands.catalog import Command
+from sessions.commands.template import mentions
 from sessions.models import Session
 from sessions.present.frame.builtin import describe
 from sessions.present.pages.find_pages import Target
@@ -24,6 +25,7 @@ from sessions.present.sessions import shown_title
 MAX_SHOWN = 12
 MAX_COMMANDS = 60
 MAX_SESSIONS = 4
+_MAX_RESOURCES = 5
 _MAX_TITLE_CHARS = 80
 _MAX_PATCHES = 20
 _MAX_CHANGED = 50
@@ -75,6 +77,23 @@ def session_mentions(rows: Iterable[Session]) -> list[Mention]:
         )
         for row in rows
     ]
+
+
+def resource_mentions(resources: Mapping[str, JsonObject], typed: str) -> list[Mention]:
+    """Those that have what was typed in their name or address, by what is written for them."""
+    wanted = typed.lower()
+    found = [
+        Mention(f"@{written}", "link", text_of(one, "name"), _of_server(one))
+        for written, one in resources.items()
+        if wanted in f"{written} {text_of(one, 'name')}".lower()
+        # Not all addresses can be told from the text around them.
+        and mentions(f"@{written}") == [written]
+    ]
+    return found[:_MAX_RESOURCES]
+
+
+def _of_server(resource: JsonObject) -> str:
+    return " · ".join(filter(None, (text_of(resource, "client"), text_of(resource, "description"))))
 
 
 def newest_changed(session: Session) -> list[str]:

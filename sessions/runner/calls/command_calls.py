@@ -27,6 +27,7 @@ from sessions.commands.marks import (
 from sessions.events.parts import (
     PART,
     AnyPart,
+    FilePart,
     PartModel,
     StepStartPart,
     SubtaskPart,
@@ -38,8 +39,9 @@ from sessions.events.parts import (
 )
 from sessions.events.store import append
 from sessions.events.types import MessageUpdated, PartUpdated
-from sessions.files import PICTURES, READ, contents
+from sessions.files import PICTURES, READ, contents, resource_contents
 from sessions.inbox import parts_of
+from sessions.mcp.servers import READ_RESOURCE, resource_pattern
 from sessions.models import Part, Session, SessionInput
 from sessions.runner.log.answers import model_for, new_answer
 from sessions.runner.log.history import Answer, Prompted, newest_prompt
@@ -132,7 +134,7 @@ def _to_read(session: Session, ids: Sequence[str]) -> list[TextPart]:
 def _read_call(part: TextPart) -> tuple[str, JsonObject, JsonObject]:
     given = (part.metadata or {})[READ]
     assert isinstance(given, dict)
-    return READ, given, {"part": part.id, "piece": 0}
+    return READ_RESOURCE if "uri" in given else READ, given, {"part": part.id, "piece": 0}
 
 
 def _marked(session: Session, ids: Sequence[str]) -> list[TextPart]:
@@ -237,9 +239,12 @@ def _fill_in(session: Session, answer: Answer) -> list[str]:
 
 def _with_file(part: TextPart, call: ToolPart) -> Iterable[AnyPart]:
     """The text with the file's lines in it, and the picture that the file is."""
+    given = (part.metadata or {})[READ]
     rest = {key: value for key, value in (part.metadata or {}).items() if key != READ}
-    state, text, files = call.state, part.text, []
-    if call.tool == READ and isinstance(state, ToolFailed):
+    state, text, files = call.state, part.text, list[FilePart]()
+    if isinstance(given, dict) and "uri" in given:
+        text, files = _of_resource(given, call)
+    elif call.tool == READ and isinstance(state, ToolFailed):
         text = contents(state.input, state.error)
     elif call.tool == READ and isinstance(state, ToolCompleted):
         files = state.attachments or []
@@ -251,6 +256,20 @@ def _with_file(part: TextPart, call: ToolPart) -> Iterable[AnyPart]:
     address = {"sessionID": part.sessionID, "messageID": part.messageID}
     for file in files:
         yield file.model_copy(update={"id": new_id("prt"), **address})
+
+
+def _of_resource(given: JsonObject, call: ToolPart) -> tuple[str, list[FilePart]]:
+    """The text with what the resource holds, or why it was not read, and its pictures."""
+    state = call.state
+    if call.tool == READ_RESOURCE and isinstance(state, ToolCompleted):
+        found = state.attachments or []
+        pictures = [file for file in found if file.mime in PICTURES]
+        left = (f"[A file of type {one.mime} is left out]" for one in found if one not in pictures)
+        return resource_contents(given, "\n\n".join(filter(None, [state.output, *left]))), pictures
+    why = "The project has no MCP server that could be asked, or the rules do not let it be read."
+    if call.tool == READ_RESOURCE and isinstance(state, ToolFailed):
+        why = state.error
+    return resource_contents(given, f"It could not be read: {why}"), []
 
 
 def _output(call: ToolPart) -> str:
@@ -274,7 +293,10 @@ def is_typed_step(session: Session, answer: Answer) -> bool:
 
 
 def was_asked_for(session: Session, part: ToolPart, ask: PermissionAsk) -> bool:
-    """Whether a person has asked for this sub-agent: by a command, a part, or a mention of it."""
+    """Whether a person has asked for this sub-agent, by a command, a part, or a mention of it; or
+    for this resource of an MCP server, by a mention."""
+    if part.tool == READ_RESOURCE:
+        return _is_mentioned(session, part, ask)
     if ask.permission != TASK:
         return False
     prompt = newest_prompt(session)
@@ -283,3 +305,14 @@ def was_asked_for(session: Session, part: ToolPart, ask: PermissionAsk) -> bool:
     mentions = Part.objects.filter(message=prompt.info.id, type="agent")
     named = set(mentions.values_list("data__name", flat=True))
     return named.issuperset(ask.patterns)
+
+
+def _is_mentioned(session: Session, part: ToolPart, ask: PermissionAsk) -> bool:
+    """Not by the prompt of somebody else, whose sign-ins are not those of the turn."""
+    prompt, mark = newest_prompt(session), call_of(part)
+    if prompt is None or not mark or ask.permission != "read":
+        return False
+    row = Part.objects.filter(message=prompt.info.id, pk=str(mark.get("part")), type="text").first()
+    given = (row.data.get("metadata") or {}).get(READ) if row is not None else None
+    # Plugins may have changed what is read.
+    return isinstance(given, dict) and ask.patterns == (resource_pattern(given),)

@@ -14,7 +14,13 @@ from pydantic import Field
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_json, printable_text
 from sessions.config.programs import McpConfig
-from sessions.mcp.servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE
+from sessions.mcp.servers import (
+    LIST_RESOURCES,
+    LIST_TEMPLATES,
+    MAX_URI_CHARS,
+    READ_RESOURCE,
+    resource_pattern,
+)
 from sessions.models import Project
 from sessions.runner.offers.mcp_reach import McpTarget, call_mcp
 from tools.base import Params, Tool, ToolError, ToolResult
@@ -23,7 +29,6 @@ from tools.mcp.client import Offer, list_resources, read_resource
 from tools.mcp.content import read_contents
 from tools.redaction import Redactor
 
-MAX_URI_CHARS = 2_000
 _MAX_CHARS = {"name": 200, "description": 500, "mimeType": 100}
 
 
@@ -48,28 +53,36 @@ class ReadParams(Params):
 
 @dataclass(frozen=True)
 class Readable:
-    """The servers of a project that have resources, as they are for one person."""
+    """The servers of a project that have resources, as they are for one person.
+
+    `running` are those that can be asked, whether they are known to have any or not.
+    """
 
     project: Project
     servers: Mapping[str, McpConfig]
+    running: Mapping[str, McpConfig]
     user_id: int | None
 
-    def target(self, name: str, context: ToolContext) -> McpTarget:
+    def target(self, name: str, context: ToolContext, *, has_some: bool = True) -> McpTarget:
         """Raises: ToolError where it is none of these."""
-        if name not in self.servers:
-            known = ", ".join(sorted(self.servers))
+        servers = self.servers if has_some else self.running
+        if name not in servers:
+            known = ", ".join(sorted(self.servers)) or "none"
             raise ToolError(f"No MCP server {name!r} has resources. These have: {known}.")
         where = context.worktree, context.sandbox
-        server, session_id = self.servers[name], context.session_id
+        server, session_id = servers[name], context.session_id
         return McpTarget(self.project, name, server, *where, self.user_id, session_id)
 
 
 def resource_tools(readable: Readable) -> list[Tool[Any]]:  # Any: see registry
-    """Returns: what reads the resources of servers, if any have some."""
-    if not readable.servers:
+    """Returns: what lists the resources of servers, if any have some, and reads one.
+
+    A person may mention one before it is known that there are any.
+    """
+    if not readable.running:
         return []
     listing = partial(_list, readable)
-    return [
+    tools: list[Tool[Any]] = [
         Tool(
             LIST_RESOURCES,
             ListParams,
@@ -95,6 +108,7 @@ def resource_tools(readable: Readable) -> list[Tool[Any]]:  # Any: see registry
             "there are.",
         ),
     ]
+    return tools if readable.servers else tools[-1:]
 
 
 async def _list(
@@ -132,12 +146,11 @@ async def _listed(target: McpTarget, *, templates: bool) -> list[JsonValue] | To
 
 
 async def _read(readable: Readable, params: ReadParams, context: ToolContext) -> ToolResult:
-    target = readable.target(params.server, context)
-    name = target.name
-    pattern = f"mcp:{name}:{params.uri}"
+    target = readable.target(params.server, context, has_some=False)
+    shown: JsonObject = {"server": target.name, "uri": params.uri}
+    pattern = resource_pattern(shown)
     # An address may hold what a pattern takes for anything.
     always = (pattern,) if "*" not in params.uri else ()
-    shown: JsonObject = {"server": name, "uri": params.uri}
     await context.ask(PermissionAsk("read", (pattern,), always=always, metadata=shown))
     timeout_s = target.server.timeout_s
     result, redactor = await call_mcp(

@@ -18,8 +18,10 @@ from sessions.config.model import Config
 from sessions.config.programs import McpConfig
 from sessions.events.live import publish_mcp_tools
 from sessions.mcp.servers import (
+    LIST_RESOURCES,
     NEEDS_AUTH,
     NEEDS_REGISTRATION,
+    READ_RESOURCE,
     RESERVED,
     McpTool,
     digest_of,
@@ -98,7 +100,7 @@ def mcp_tools(
         for tool in tools_of(known)
     }
     readable = {row.name: servers[row.name] for row in known.values() if row.resources is not None}
-    reading = resource_tools(Readable(session.project, readable, user_id))
+    reading = resource_tools(Readable(session.project, readable, running(servers), user_id))
     return {**tools, **{tool.name: tool for tool in reading}}
 
 
@@ -127,8 +129,10 @@ def offered_mcp(
     session: Session, setup: Setup, user_id: int | None
 ) -> list[Tool[Any]]:  # Any: as above
     """Returns: those that the rules do not hide."""
-    tools = mcp_tools(session, setup.config.mcp, user_id).values()
-    return [tool for tool in tools if not is_hidden(tool.permission, setup.ruleset)]
+    tools = mcp_tools(session, setup.config.mcp, user_id)
+    if LIST_RESOURCES not in tools:
+        tools.pop(READ_RESOURCE, None)
+    return [tool for tool in tools.values() if not is_hidden(tool.permission, setup.ruleset)]
 
 
 async def _run(

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from opencode_web.lib.ids import new_id
+from sessions.config.effective import project_config
 from sessions.events.parts import PatchPart
 from sessions.events.types import PartUpdated
-from sessions.models import Project, Session
+from sessions.mcp.servers import digest_of
+from sessions.models import McpServer, Project, Session
 from teams.models import User
 from tests.sessions.factories import make_session
 from tests.sessions.story import Story, write
@@ -55,6 +58,47 @@ def test_files_folders_agents_and_commands_are_offered(
         assert 'data-insert="/tidy"' in commands
         assert "Cleans &lt;b&gt;up&lt;/b&gt;" in commands
     assert "No matches." in asked(browser, project, "@zzzz")
+
+
+def test_resources_of_servers_are_offered_to_whom_they_were_listed(
+    browser: Client, project: Project, alice: User, bob: User, client_for: ClientFor
+) -> None:
+    """FEAT-0008 FR-03, NFR-02."""
+    url = "https://mcp.example.com/"
+    project.config = {
+        "mcp": {
+            "the shop": {"command": ["shop"]},
+            "mail": {"type": "remote", "url": url, "account": "own"},
+            "off": {"command": ["off"], "enabled": False},
+        }
+    }
+    project.save()
+    servers = project_config(project).mcp
+    hours = {"name": "Opening <hours>", "uri": "shop://hours", "description": "When it is open"}
+    blank = {"name": "hours, cut", "uri": "shop://hours, cut"}
+    mine = {"name": "My hours", "uri": "mail://hours"}
+    for name, user, found in (
+        ("the shop", None, [hours, blank]),
+        ("mail", alice, [mine]),
+        ("off", None, [hours]),
+    ):
+        McpServer.objects.create(
+            project=project,
+            name=name,
+            user=user,
+            digest=digest_of(servers[name]),
+            resources=found,
+            asked_at=timezone.now(),
+        )
+    offered = asked(browser, project, "@hours")
+    assert re.findall(r'data-insert="([^"]+)"', offered) == [
+        "@mail:mail://hours",
+        "@the_shop:shop://hours",
+    ]
+    assert "Opening &lt;hours&gt;" in offered
+    assert "the shop · When it is open" in offered
+    others = asked(client_for(bob), project, "@hours")
+    assert re.findall(r'data-insert="([^"]+)"', others) == ["@the_shop:shop://hours"]
 
 
 def test_symbols_are_asked_for_by_themselves(browser: Client, project: Project) -> None:

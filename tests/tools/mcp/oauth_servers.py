@@ -95,6 +95,10 @@ server = MCPServer(
     ),
 )
 
+@server.resource("shop://opening-hours")
+def hours() -> str:
+    return "9 to 5"
+
 @server.tool()
 def stock(item: str, ctx: Context) -> str:
     return f"1 of {item} for {ctx.request_context.request.headers['authorization']}"

@@ -60,7 +60,7 @@ if (log) {
     top = log.scrollTop;
   }, { passive: true });
   // Who opens something wants to see it, not the end.
-  log.addEventListener("toggle", ({ target }) => target.open && target.matches(":hover, :focus-within") && follow(false), true);
+  log.addEventListener("click", ({ target }) => target.closest("details:not([open]) > summary") && follow(false));
   jump.addEventListener("click", () => (later() ? htmx.trigger(log, "newest", "show") : showEnd()));
   const settle = () => (following ? isReading() || toEnd() : follow(false));
   new ResizeObserver(settle).observe(inner);

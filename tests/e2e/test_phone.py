@@ -60,6 +60,35 @@ def test_a_first_tap_sends_and_what_a_rollback_gives_back_goes_with_it(
         expect(field).to_have_value("")
 
 
+def test_what_a_tap_opens_at_the_end_stays_under_the_thumb_and_nothing_moves_sideways(
+    server: Installation, client: httpx.Client, signed_in: BrowserContext
+) -> None:
+    session = new_session(client)
+    command = [{"tool": "bash", "input": {"command": "seq 1 60", "description": "Count"}}]
+    stop = threading.Event()
+    approving = approve_everything(client, stop)
+    ask(client, session, script(command, [{"text": "Counted."}]))
+    stop.set()
+    approving.join()
+    with phone(signed_in) as page:
+        page.goto(f"{server.url}/t/{server.team}/s/{session}")
+        expect(page.locator("#live")).to_have_attribute("data-state", "live")
+        row = page.locator("[data-tool=bash] > summary")
+        before = row.bounding_box()
+        row.tap()
+        expect(page.locator(".bash-output")).to_be_visible()
+        expect(page.locator("[data-jump]")).to_be_visible()
+        after = row.bounding_box()
+        assert before
+        assert after
+        assert abs(before["y"] - after["y"]) < 2
+
+        page.locator("[data-log]").evaluate("(log) => (log.scrollTop = log.scrollHeight)")
+        expect(page.locator(".turn-now")).to_be_visible()
+        moved = "(log) => (log.scrollTo({ left: 100, behavior: 'instant' }), log.scrollLeft)"
+        assert page.locator("[data-log]").evaluate(moved) == 0
+
+
 def test_while_it_runs_an_empty_field_has_stop_and_nothing_else(
     server: Installation, client: httpx.Client, signed_in: BrowserContext
 ) -> None:

@@ -164,7 +164,7 @@ def test_an_unusable_data_folder_is_told_in_one_sentence(
     done = manage("up", env=environment(tmp_path / "data", **given))
     assert done.returncode == 1
     assert len(done.stderr.strip().splitlines()) == 1
-    assert f"The data folder {tmp_path / 'data'} cannot be used" in done.stderr
+    assert f"folder {tmp_path / 'data'} cannot be used" in done.stderr
     assert "OPENCODE_WEB_DATA" in done.stderr
 
 

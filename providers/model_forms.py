@@ -167,8 +167,8 @@ class OptionsForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 5, "class": "mono", "spellcheck": "false"}),
         help_text=_(
-            "A JSON object with AI SDK options, as in opencode.json. The variants above show "
-            "examples. Leave it empty for the standard options."
+            'A JSON object with AI SDK options, as in opencode.json: {"reasoningEffort": "low"}. '
+            "Leave it empty for the standard options."
         ),
     )
 

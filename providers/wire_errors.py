@@ -8,6 +8,7 @@ from __future__ import annotations
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Cause, Told, english
 from providers.llm.errors import AuthError, ContentFiltered, ProviderError
+from providers.llm.reasons import ErrorReason
 
 
 def told_of(error: ProviderError, *, advise: bool = True) -> Told:
@@ -16,7 +17,9 @@ def told_of(error: ProviderError, *, advise: bool = True) -> Told:
     if not advise:
         return said
     if not isinstance(said, Cause):
-        said = error.said
+        # An answer has the provider's own words, which are no sentence of ours.
+        answered = error.status_code is not None
+        said = Cause(ErrorReason.SAID, {"said": said}) if answered else error.said
     return Cause(error.advice, {"said": said}) if error.advice else said
 
 

@@ -32,6 +32,7 @@ class ErrorReason(StrEnum):
         member.sentence = sentence
         return member
 
+    SAID = "provider_said", gettext_noop("The provider says: “{said}”")
     SILENT = "provider_silent", gettext_noop("The provider sent nothing for too long.")
     TOO_SLOW = (
         "answer_too_slow",
@@ -72,9 +73,7 @@ class ErrorReason(StrEnum):
     )
     REQUEST_REFUSED = (
         "request_refused",
-        gettext_noop(
-            "{said} Asking again will give the same: change the message, or choose another model."
-        ),
+        gettext_noop("{said} Change the message or choose another model before you try again."),
     )
     FILE_REFUSED = (
         "file_refused",

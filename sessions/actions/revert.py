@@ -22,6 +22,7 @@ from sessions.changes.restore_request import RestoreRequest, write_request
 from sessions.changes.steps import changed_steps
 from sessions.changes.turn_diffs import diffs_of, summary_events
 from sessions.checkouts.rows import at_work
+from sessions.context_use import restored_context
 from sessions.events.reasons import RestoreReason
 from sessions.events.removal import Restored, Rollback, SessionReverted
 from sessions.events.store import append
@@ -220,6 +221,7 @@ def _revert_messages(
     by_id = access.principal.user.pk
     append(session, [SessionReverted(revert=revert, hidden_from=hidden_from, by_id=by_id)])
     append(session, [*summary_events(session), *restored_todos(session)])
+    append(session, restored_context(session))
 
 
 def _find_point(session: Session, message_id: str, part_id: str | None) -> _Point:

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import Any
 from urllib.parse import parse_qs
 
+from autobahn.exception import Disconnected
 from django.contrib.auth.models import AnonymousUser
 
 from sessions.consumers.origin import is_own_origin
@@ -67,6 +68,8 @@ class LiveConsumer(ServingConsumer):
                     await self._send(text)
         except Refused as exc:
             await self.close(code=exc.code)
+        except Disconnected:  # the browser has gone, and the server has not been told yet
+            pass
         except (Ended, Overflow, OSError):
             await self.close(code=COME_BACK)
         except Exception:  # one stream connection

@@ -79,8 +79,8 @@ def unusable_folder(*, for_operator: bool = False) -> Invalid:
     if for_operator:
         return Invalid(
             _(
-                "There is no such folder in {folder}, or it belongs to another team. “Operations → "
-                "Folders” lists the assigned folders."
+                "There is no such folder in {folder}, or it is not assigned to this team. Assign "
+                "folders under “Operations → Folders” first."
             ).format(folder=Path(settings.WORKTREES_DIR).resolve()),
             field="path",
         )

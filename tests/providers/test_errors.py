@@ -191,16 +191,16 @@ def test_errors_have_the_wire_shapes_that_clients_know() -> None:
         "name": "ProviderAuthError",
         "data": {
             "providerID": "openai",
-            "message": AuthError("No").told,
+            "message": f"The provider says: “No” {AuthError('').told}",
             "reason": "key_refused",
-            "values": {"said": "No."},
+            "values": {"said": {"reason": "provider_said", "values": {"said": "No"}}},
         },
     }
     assert error_to_wire(error_of(413), provider_id="x")["name"] == "ContextOverflowError"
     waiting = error_of(429, openai_body("Slow down"))
     limited = error_to_wire(waiting, provider_id="x", advise=False)
     told = error_to_wire(waiting, provider_id="x")["data"]["message"]
-    assert told.startswith("Slow down. The provider")
+    assert told.startswith("The provider says: “Slow down” The provider")
     assert limited["name"] == "APIError"
     assert limited["data"] == {
         "message": "Slow down",

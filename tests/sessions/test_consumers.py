@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from autobahn.exception import Disconnected
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.db import connections
@@ -247,6 +248,22 @@ async def test_a_browser_that_takes_nothing_is_told_to_read_its_page_again(
         await browser.send_to("20")
         frames = await frames_until(browser, lambda frame: frame["k"] == "reset")
     assert len(frames) < 20
+
+
+async def test_a_browser_that_goes_away_while_it_is_sent_something_is_no_fault(
+    session: Session, alice: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    sent = asyncio.Event()
+
+    async def send(self: live.LiveConsumer, text_data: str) -> None:
+        sent.set()
+        raise Disconnected("Attempt to send on a closed protocol")
+
+    monkeypatch.setattr(live.LiveConsumer, "send", send)
+    async with socket(alice, f"session={session.pk}&after=0") as browser:
+        await asyncio.wait_for(sent.wait(), 5)
+        assert await browser.receive_nothing(0.2)
+    assert "live.failed" not in caplog.text
 
 
 async def test_a_stopping_server_tells_browsers_to_come_back(session: Session, alice: User) -> None:

@@ -42,12 +42,14 @@ class Reverted:
 
 @dataclass(frozen=True)
 class TurnMenu:
-    """`id` is the turn's. `files` are those that a rollback to before it puts back."""
+    """`id` is the turn's. `files` are those that a rollback to before it puts back, and `messages`
+    how many of people it hides."""
 
     id: str
     fork_url: str
     revert_url: str
     delete_url: str
+    messages: int
     files: list[FileLine] = field(default_factory=list)
     more: int = 0
 
@@ -101,6 +103,7 @@ def build_turn_menu(session: Session, turn_id: str, *, from_seq: int) -> TurnMen
         fork_url=place.url("turn_fork", turn=turn_id),
         revert_url=place.url("turn_revert", turn=turn_id),
         delete_url=place.url("turn_delete", turn=turn_id),
+        messages=later.count(),
         files=files[:_LISTED],
         more=max(0, len(files) - _LISTED) + unlisted,
     )

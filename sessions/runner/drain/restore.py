@@ -18,6 +18,7 @@ from opencode_web.lib.telemetry import operation
 from sessions.changes.restore_request import RestoreRequest, read_request, write_request
 from sessions.changes.steps import ChangedStep, changed_steps
 from sessions.changes.turn_diffs import summary_events
+from sessions.context_use import restored_context
 from sessions.events.projectors.rows import from_ms
 from sessions.events.reasons import RestoreReason, read_cause
 from sessions.events.removal import FileReverted, KeptFile, Restored, Rollback, SessionReverted
@@ -94,6 +95,7 @@ def _settle(lease: Lease, events: list[SessionEvent], request: RestoreRequest) -
         append(session, [_masked(event, redactor)])
         if isinstance(event, SessionReverted):
             append(session, [*summary_events(session), *restored_todos(session)])
+            append(session, restored_context(session))
     write_request(session, None)
     leave(session, lease, since=from_ms(request.at))
 

@@ -174,7 +174,9 @@ def test_a_failed_call_says_why_and_can_be_tried_with_another_model(
         admin.post(url("server_new"), {"base_url": address, "key": KEY, "name": "GPU"})
         actions.pick_models(ProviderConfig.objects.get(), actor=None, models={"gone": {}})
         page = admin.post(url("check", "gpu"), {"step": "call", "model": "gone"}).content.decode()
-    assert "gone did not respond" in page
+    assert "gone responded with an error (status 404)" in page
+    assert "1 known model." in page
+    assert "has not been verified" not in page
     listed = admin.get(url("models")).content.decode()
     assert '<span class="chip chip-fail">Test failed</span>' in listed
     assert "Test again" in page

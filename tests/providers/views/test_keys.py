@@ -140,7 +140,7 @@ def test_a_failed_test_says_why_in_words(team: Team, admin: Client) -> None:
     with OpenAIServer([reply]) as server:
         make_provider(team, base_url=server.base_url, key=KEY)
         page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
-    assert "m1 did not respond (status 401)" in page
+    assert "m1 responded with an error (status 401)" in page
     assert "Incorrect API key: •••" in page
     assert KEY not in page
     assert AuditEntry.objects.get(action="provider.tested").data["outcome"] == "AuthError"

@@ -26,6 +26,12 @@ def _listed(admin: Client, address: str) -> str:
     return url("check", "gpu")
 
 
+def test_a_price_has_a_label_of_its_own(team: Team, admin: Client) -> None:
+    with compatible() as address:
+        page = admin.post(_listed(admin, address), {"step": "list"}).content.decode()
+    assert '<label class="price meta">Input price<input' in page
+
+
 def test_listed_models_are_ticked_and_priced_and_then_tested(team: Team, admin: Client) -> None:
     with compatible() as address:
         check = _listed(admin, address)

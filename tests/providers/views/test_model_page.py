@@ -35,6 +35,17 @@ def facts(client: Client, place: str, **changed: Any) -> dict[str, Any]:
     return {"act": "facts", **{name: value for name, value in sent.items() if value is not None}}
 
 
+def test_a_model_without_variants_is_named_once_and_its_options_show_an_example(
+    team: Team, admin: Client
+) -> None:
+    row = make_openai(team)
+    actions.pick_models(row, actor=None, models={"mini-1": {"cost": {"input": 1, "output": 2}}})
+    assert "variants above" not in admin.get(page_of("openai", "mini-1")).content.decode()
+    page = admin.get(url("provider", "openai")).content.decode()
+    listed = " ".join(page.split("<legend")[1].split())
+    assert '<span>mini-1 <span class="meta">$1.00 in' in listed.split('value="mini-1"')[1]
+
+
 def test_a_model_is_told_with_all_that_is_known_of_it(team: Team, admin: Client) -> None:
     make_openai(team)
     page = admin.get(page_of("openai", "gpt-5")).content.decode()

@@ -94,6 +94,18 @@ def test_nothing_is_told_of_folders_that_the_team_may_not_use(
     assert not Project.objects.exists()
 
 
+def test_an_operator_is_told_to_assign_a_folder_first(
+    root: User, team: Team, globex: Team, shop: Path
+) -> None:
+    add_member(globex, root, Role.OWNER)
+    assign(shop, team)
+    said = {refusal(root, globex, path) for path in ("shop", "none", "../outside")}
+    [sentence] = said
+    assert sentence.endswith(
+        "it is not assigned to this team. Assign folders under “Operations → Folders” first."
+    )
+
+
 def test_who_founds_a_team_gets_nothing_by_it(
     settings: Settings, client: Client, team: Team, shop: Path
 ) -> None:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from opencode_web.lib.errors import NotFound
+from sessions.actions.history import delete_messages
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.rest import SessionBusy
 from sessions.actions.revert import revert_session, unrevert_session
-from sessions.events.types import SessionStatus
+from sessions.events.messages import Tokens
+from sessions.events.types import SessionStatus, SessionUsed
 from sessions.models import Event, Message, Part, Session
 from sessions.wire import session_to_wire
 from teams.audit import AuditAction
@@ -87,6 +91,29 @@ def test_everything_comes_back(session: Session, alice: User, turns: list[Story]
     assert restored.revert == {}
     assert _visible(session) == _ids(turns)
     assert AuditEntry.objects.filter(action=AuditAction.SESSION_UNREVERTED).count() == 1
+    assert_log_equals_rows(session)
+
+
+def _use(session: Session, context: int | None) -> None:
+    used = {"context": context, "context_limit": context and 1_000}
+    answer = SessionUsed(cost=Decimal(0), tokens=Tokens(), provider_id="x", model_id="m", **used)
+    write(session, answer)
+
+
+def test_the_context_in_use_goes_back_and_comes_back(session: Session, alice: User) -> None:
+    access, turns = session_access(alice, session), []
+    for context in (100, 300):
+        turns.append(tell_whole_turn(session, alice))
+        _use(session, context)
+        _use(session, None)
+    reverted = revert_session(access, turns[1].prompt_id)
+    assert (reverted.context_tokens, reverted.context_limit) == (100, 1_000)
+    restored = unrevert_session(access)
+    assert (restored.context_tokens, restored.context_limit) == (300, 1_000)
+    assert restored.cost == reverted.cost
+    assert revert_session(access, turns[0].prompt_id).context_tokens == 0
+    delete_messages(access, [turns[0].message_id])
+    assert unrevert_session(access).context_tokens == 0
     assert_log_equals_rows(session)
 
 

@@ -150,7 +150,7 @@ async def test_when_all_have_failed_the_last_ones_error_is_the_turns(
     await drain(session)
     assert (session.state, session.outcome) == ("idle", "failed")
     (answer,) = await in_db(answers, session)
-    assert answer["error"]["data"]["message"].startswith("Nothing left.")
+    assert answer["error"]["data"]["message"].startswith("The provider says: “Nothing left.”")
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,14 @@ def test_the_menu_of_a_turn_is_a_page_without_javascript(
     assert f'id="turn-menu-{turns[1].prompt_id}"' in fragment
 
 
+def test_a_rollback_says_how_many_messages_it_takes_back(
+    client: Client, session: Session, turns: list[Story]
+) -> None:
+    hidden = ["2 messages are rolled back with their", "1 message is rolled back with its"]
+    for turn, said in zip(turns, hidden, strict=True):
+        assert said in client.get(_url(session, f"/turn/{turn.prompt_id}/menu")).content.decode()
+
+
 def test_a_turn_is_rolled_back_and_restored_by_forms(
     client: Client, session: Session, turns: list[Story]
 ) -> None:

@@ -69,6 +69,9 @@ def test_everything_is_committed_where_nothing_is_staged(story: Story, alice: Us
     head = story.git("rev-parse", "HEAD").strip()
     assert f"Committed {head[:10]}." in shown
     assert "No uncommitted changes" in shown
+    # Of what is committed only pushing is left, which is on the page that it leads to.
+    assert "Push…</a>" in shown
+    assert "Commit…" not in shown
     assert story.git("status", "--porcelain") == ""
     assert AuditEntry.objects.get(action="checkout.committed").actor == alice
     # It is on no other host yet, so its link leads to what we know of it.

@@ -121,6 +121,12 @@ def test_an_excerpt_stands_around_the_word() -> None:
     assert [piece.text for piece in excerpt("nothing of it", ["é"])] == ["nothing of it"]
 
 
+def test_an_excerpt_stands_around_the_words_where_they_follow_each_other() -> None:
+    text = "Paragraph 1 has 3 lines. " + "x" * 200 + " Paragraph **3**: the end."
+    pieces = excerpt(text, ["paragraph", "3"])
+    assert [piece.text for piece in pieces if piece.hit] == ["Paragraph 3"]
+
+
 def test_titles_come_first_and_hits_stand_below_their_session(
     alice: User, project: Project, client_for: ClientFor
 ) -> None:

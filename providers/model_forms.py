@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from opencode_web.lib.decimal_field import LocalDecimalField
 from opencode_web.lib.json import JsonObject, JsonValue
 from providers.catalog import Model
 from providers.llm.facts import Price
@@ -19,18 +20,10 @@ _MEDIA = {"images": "image", "pdf": "pdf"}
 MAX_OPTIONS_CHARS = 20_000
 
 
-def price_field(
-    label: Any, help_text: Any = ""
-) -> forms.DecimalField:  # lazy texts, typed in stubs
+def price_field(label: Any, help_text: Any = "") -> LocalDecimalField:  # lazy, typed in stubs
     """Returns: the field of a price in US dollars per million tokens."""
-    return forms.DecimalField(
-        label=label,
-        help_text=help_text,
-        required=False,
-        min_value=0,
-        max_value=1_000_000,
-        decimal_places=6,
-        widget=forms.NumberInput(attrs={"inputmode": "decimal", "step": "any"}),
+    return LocalDecimalField(
+        label=label, help_text=help_text, min_value=0, max_value=1_000_000, decimal_places=6
     )
 
 

@@ -145,9 +145,15 @@ def _said(part: Part, words: Sequence[str]) -> FoundText:
 
 
 def excerpt(text: str, words: Sequence[str]) -> list[ExcerptPiece]:
-    """Returns: in pieces, what stands around the first word that is found, else the start."""
-    look = re.compile("|".join(re.escape(word) for word in words), re.IGNORECASE)
-    first = look.search(text)
+    """Returns: in pieces, what stands around the words where they follow each other, else around
+    the first that is found, else the start."""
+    literal = [re.escape(word) for word in words]
+    phrase, any_word = (
+        re.compile(one, re.IGNORECASE) for one in (r"[\W_]+".join(literal), "|".join(literal))
+    )
+    first = phrase.search(text)
+    look = phrase if first else any_word
+    first = first or any_word.search(text)
     middle = first.start() if first else 0
     start, end = max(0, middle - _EXCERPT_CHARS), middle + 2 * _EXCERPT_CHARS
     shown = ("…" if start else "") + " ".join(_MARKS.sub("", text[start:end]).split())

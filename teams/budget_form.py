@@ -11,6 +11,7 @@ from django.utils.formats import get_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from opencode_web.lib.decimal_field import LocalDecimalField
 from teams.budgets import Limit, Scope
 from teams.models import Budget, Membership, Period
 from teams.models.budget import WARN_PERCENT
@@ -23,36 +24,22 @@ _MEMBER = "member_{}"
 _SESSION_PLACES = 6
 
 
-class AmountField(forms.DecimalField):
-    """USD as the language writes them, with or without a separator of thousands."""
+class AmountField(LocalDecimalField):
+    """USD, with or without a separator of thousands."""
 
-    def __init__(self, *, look: str = "", decimal_places: int = 2, **more: Any) -> None:
-        shown = {"class": look} if look else {}
-        super().__init__(
-            required=False,
-            max_value=MAX_AMOUNT,
-            decimal_places=decimal_places,
-            # A field for numbers would leave out a comma, and take 20,00 for 2000.
-            widget=forms.TextInput(attrs={"inputmode": "decimal", **shown}),
-            localize=True,
-            **more,
-        )
+    def __init__(self, *, decimal_places: int = 2, **more: Any) -> None:
+        super().__init__(max_value=MAX_AMOUNT, decimal_places=decimal_places, **more)
 
-    def to_python(self, value: Any) -> Decimal | None:  # type: ignore[override]  # as Django has it
-        """Raises: ValidationError for what is no number, and for too many decimal places."""
+    def to_python(self, value: Any) -> Any:  # Any: as its base
         text = value.strip() if isinstance(value, str) else ""
         group, point = (
             re.escape(get_format(name)) for name in ("THOUSAND_SEPARATOR", "DECIMAL_SEPARATOR")
         )
-        if group != point and re.fullmatch(rf"\d{{1,3}}(?:{group}\d{{3}})+(?:{point}\d*)?", text):
+        if group != point and re.fullmatch(
+            rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+(?:{point}\d*)?", text
+        ):
             value = re.sub(group, "", text)
-        number = super().to_python(value)
-        exponent = number.as_tuple().exponent if number is not None else 0
-        most = self.decimal_places or 0
-        if isinstance(exponent, int) and -exponent > most:
-            said = _("Use at most %(count)s decimal places.") % {"count": most}
-            raise forms.ValidationError(said, code="max_decimal_places")
-        return number
+        return super().to_python(value)
 
 
 def _amount(look: str = "", **more: Any) -> AmountField:  # as the field takes them

@@ -52,9 +52,10 @@ class Place:
         """The page with a file of the session's folder."""
         return f"{self.url('session')}?{urlencode({'panel': 'files', 'file': path})}"
 
-    def message_url(self, message: str, *, turn: str) -> str:
-        """The page at a message, wherever it stands in the conversation."""
-        return f"{self.url('session')}?at={message}#turn-{turn}"
+    def message_url(self, message: str, *, turn: str, part: str = "") -> str:
+        """The page at a message, or at a part of it, wherever it stands in the conversation."""
+        place = f"prt-{part}" if part else f"turn-{turn}"
+        return f"{self.url('session')}?at={message}#{place}"
 
     def body_url(self, part_id: str) -> str:
         return self.url("body", part=part_id)

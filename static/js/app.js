@@ -1,4 +1,4 @@
-// Entry of every page. Modules listen on the document, so they also serve what is swapped in.
+// Entry of every page. Modules hear the document, so they also serve what is swapped in.
 import "./cards.js";
 import "./clock.js";
 import "./composer.js";

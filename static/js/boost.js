@@ -1,5 +1,4 @@
-// Settings pages replace each other without a full load. Anything else is loaded as a whole: errors,
-// the sign-in, another build or role.
+// Settings pages replace each other. Errors, the sign-in, another build or role are loaded as a whole.
 const { body, documentElement } = document;
 const app = document.querySelector("[data-app]");
 // What was typed and not sent, by its page's address.

@@ -10,8 +10,7 @@ const write = () => import("./write.js");
 const attach = () => import("./attach.js");
 const on = (...what) => document.addEventListener(...what);
 
-// Fragments are rendered once for all viewers, so the number that makes a submission unique is made
-// here, and stays the same when a lost request is sent again.
+// Fragments are the same for all viewers: what makes a submission unique is made here, and stays.
 document.addEventListener("submit", ({ target }) => target.querySelectorAll("[data-ulid]").forEach((field) => (field.value ||= ulid())), true);
 
 for (const type of ["focusin", "input", "submit"]) on(type, ({ target }) => target.closest("[data-composer]") && write());

@@ -21,9 +21,20 @@ async function copyText(node) {
 
 /** Copy what the button names, or the block that it stands in, and say so. */
 export async function copy(button) {
-  if ("share" in button.dataset && navigator.share) return navigator.share({ url: document.querySelector(button.dataset.copyFrom).textContent }).catch(() => {});
+  const { copyFrom, share } = button.dataset;
+  const source = () => (copyFrom ? document.querySelector(copyFrom) : button.parentElement);
+  if (share === "" && navigator.share) return navigator.share({ url: source().textContent }).catch(() => {});
+  // What is cut is loaded first; a failure says so in its place.
+  const body = button.closest("[id^=body-]");
+  const more = body?.querySelector("[hx-target^='#body-']");
+  if (more) {
+    await htmx.ajax("GET", more.href, { source: more, target: body, swap: "outerHTML" });
+    if (more.isConnected) return;
+    button = document.querySelector(`#${body.id} [data-copy-from]`);
+    button.focus();
+  }
   try {
-    await copyText(button.dataset.copyFrom ? document.querySelector(button.dataset.copyFrom) : button.parentElement);
+    await copyText(source());
     announce((button.dataset.copied = _("Copied.")));
     setTimeout(() => delete button.dataset.copied, 2000);
   } catch {

@@ -1,4 +1,4 @@
-// Dictation by the browser's speech recognition: what is said goes to the caret of the message.
+// Dictation by the browser: what is said goes to the caret of the message.
 import { writeAtCursor } from "./message.js";
 import { announce } from "./notify.js";
 import { toast } from "./toast.js";

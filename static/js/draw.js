@@ -1,4 +1,4 @@
-// Drawing on a picture before it is sent. The pointer draws; so do the arrow keys and Space.
+// Drawing on a picture, by the pointer or the arrow keys and Space.
 import { make } from "./make.js";
 import { toast } from "./toast.js";
 import { _ } from "./words.js";

@@ -2,7 +2,7 @@
 import { place, prompt } from "./idle.js";
 
 /** Keep what is typed until the next page. `events`: what `hear` has caught so far. */
-export function listen(events = [], hear) {
+export function listen(events, hear) {
   const typed = [...(sessionStorage.early ?? "")];
   const keep = (event) => {
     const { key } = event;

@@ -36,7 +36,7 @@ async function openEditor(link, options) {
   if (form) (await import("./editor.js")).edit(form, { line, ...options });
 }
 
-// The search of the editor looks through the whole file, and the editor is where it is.
+// The editor searches the whole file.
 const editable = () => place().querySelector("[data-edit-file], [data-edit-find]");
 function findInFile() {
   const control = editable();

@@ -12,24 +12,23 @@ let here = -1;
 let timer = null;
 let asked = 0;
 
-const words = () => input.value.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+const words = () => input.value.match(/[\p{L}\p{N}]+/gu) ?? [];
 const turnOf = (hit) => document.getElementById(`turn-${hit.dataset.turn}`);
 const placeOf = (hit) => document.getElementById(`prt-${hit.dataset.part}`) ?? turnOf(hit)?.querySelector(".prompt-text") ?? turnOf(hit);
 
+// The words one after the other, or else each by itself.
 function rangesIn(node) {
   const found = [];
-  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const text = walker.currentNode.data.toLowerCase();
-    for (const word of words())
-      for (let from = text.indexOf(word); from >= 0; from = text.indexOf(word, from + word.length)) {
-        // Letters may change their number when they are made small.
-        if (from + word.length > walker.currentNode.length) break;
+  for (const between of ["[^\\p{L}\\p{N}]+", "|"]) {
+    const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode())
+      for (const { 0: text, index } of walker.currentNode.data.matchAll(new RegExp(words().join(between), "giu"))) {
         const range = new Range();
-        range.setStart(walker.currentNode, from);
-        range.setEnd(walker.currentNode, from + word.length);
+        range.setStart(walker.currentNode, index);
+        range.setEnd(walker.currentNode, index + text.length);
         found.push(range);
       }
+    if (found.length) break;
   }
   return found;
 }
@@ -60,8 +59,11 @@ function show(index) {
   const place = placeOf(hit);
   for (let fold = place.querySelector(":scope > details") ?? place.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   const ranges = rangesIn(place);
+  const [first] = ranges;
   mark(ranges);
-  (ranges[0]?.startContainer.parentElement ?? place).scrollIntoView({ block: "center" });
+  (first?.startContainer.parentElement ?? place).scrollIntoView({ block: "center" });
+  // A paragraph may be longer than the window.
+  if (first) log.scrollTop += first.getBoundingClientRect().top - innerHeight / 2;
 }
 
 function nearest() {

@@ -57,7 +57,7 @@ function watchSession(now) {
   const time = note.querySelector("time");
   const active = Math.max(page.activeAt, Date.parse(time.dateTime));
   const isActive = now - active < QUIET_MS;
-  // Browsers look at the styles of the whole page after a write, also of what is there.
+  // A write has browsers look at the styles of the whole page.
   if (isActive && note.hidden) return;
   time.dateTime = new Date(active).toISOString();
   note.hidden = isActive;

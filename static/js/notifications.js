@@ -1,4 +1,4 @@
-// Notifications of sessions that need somebody, have ended or failed, while nobody looks at the page.
+// Notifications of sessions that need somebody, have ended or failed, away from the page.
 // The account says of which and with what sound; this browser, whether at all.
 import { toast } from "./toast.js";
 import { _ } from "./words.js";

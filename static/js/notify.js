@@ -49,8 +49,7 @@ document.addEventListener("click", (event) => event.target.closest("[data-dismis
 // On a phone they cover the page: the next tap removes them.
 document.addEventListener("pointerdown", ({ pointerType, target }) => pointerType === "touch" && !target.closest("[data-toast]") && [...toasts.children].forEach((one) => one.dataset.kind === "bad" || one.remove()));
 
-// An error page must not be swapped into a fragment's place. A form with its errors (422) and a toast
-// (retargeted by the server) may.
+// An error page is no fragment. A form with its errors (422) and a toast (retargeted by the server) are.
 document.addEventListener("htmx:before:response", (event) => {
   const { status, headers } = event.detail.ctx.response;
   if (status < 400 || status === 422 || headers.has("HX-Retarget")) return;

@@ -1,4 +1,4 @@
-// The palette: search and commands over any page. The field keeps the focus; keys go through its options.
+// Search and commands over any page. The field keeps the focus; keys go through its options.
 import { fetchFragment } from "./fragment.js";
 import { make } from "./make.js";
 import { living, perform } from "./perform.js";

@@ -164,8 +164,7 @@ new MutationObserver((changes) => {
   }, RELOAD_MS);
 }).observe(document.getElementById("session-header"), { subtree: true, childList: true, characterData: true });
 
-// The changes close when the last one is gone and open with the next, unless their person has closed
-// them or is reading.
+// The changes come and go with the last one, unless their person has closed them or is reading.
 const isReading = () => !getSelection().isCollapsed || !document.querySelector("[data-jump]").hidden;
 const isInUse = () => overlay.matches || "full" in workspace.dataset || document.getElementById("panel").matches(":hover, :focus-within");
 

@@ -1,4 +1,4 @@
-// Forms that a passkey or security key fills in, with the browser's answer to the server's challenge.
+// Forms that a passkey or security key fills in.
 const make = {
   create: async ({ publicKey }, form) => {
     if (form.elements.passwordless?.checked) {

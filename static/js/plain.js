@@ -1,4 +1,4 @@
-// The same frames over plain HTTP. A response lasts half a minute; the next continues it.
+// The same frames over plain HTTP. A response lasts half a minute.
 
 async function read(address, take, signal) {
   const response = await fetch(address, { headers: { Accept: "text/event-stream" }, signal });

@@ -1,5 +1,5 @@
-// Rows of a conversation: Back and Forward restore what was open and the turn that was read; the end of
-// a command's output is in view; blocks of code can be copied.
+// Rows of a conversation: Back and Forward restore them and the turn that was read; the end of a
+// command's output is in view; blocks of code can be copied.
 const NEAR_PX = 24;
 const SAVE_MS = 300;
 const ROWS = "[data-fold], [data-thinks]";

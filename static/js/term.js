@@ -96,7 +96,7 @@ function handleKey(event, screen) {
 
 function attach(screen, watching) {
   const { term } = screen;
-  // What a program asked the terminal is answered once: not when its output is read again.
+  // What a program asked is answered once: not when its output is read again.
   let answers = false;
   screen.line = connectLine(screen.id, watching, {
     text: (text, done) => term.write(text, done),

@@ -1,5 +1,5 @@
-// A message that did not reach the server waits in its field and is sent when the server is back, with
-// the same number also after a reload, so the server takes it only once.
+// A message that did not reach the server waits in its field until the server is back. Its number stays,
+// also after a reload, so the server takes it only once.
 import { form, prompt } from "./idle.js";
 import { announce } from "./notify.js";
 

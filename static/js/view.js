@@ -1,4 +1,4 @@
-// Answers of the server, put into a place of the page. By itself: modules must not import in a ring.
+// Answers of the server, put into the page. By itself: modules must not import in a ring.
 import { make } from "./make.js";
 import { _ } from "./words.js";
 

@@ -12,18 +12,19 @@ ANSWERS = [f"answer-{number}" for number in range(1, 10)]
 
 # fmt: off
 _SESSION = (
-    Command("rename", Group.SESSION, gettext_lazy("Change the title"), "t", slash="rename"),
+    Command("rename", Group.SESSION, gettext_lazy("Change the title"), "t", slash="rename",
+            words=gettext_lazy("rename name")),
     Command("compact", Group.SESSION, gettext_lazy("Compact the conversation"),
             slash="compact summarize"),
     Command("undo", Group.SESSION, gettext_lazy("Roll back the last turn…"), slash="undo",
-            words="revert back"),
+            words=gettext_lazy("revert back reset")),
     Command("redo", Group.SESSION, gettext_lazy("Restore what was rolled back"), slash="redo"),
     Command("fork", Group.SESSION, gettext_lazy("Fork session"), slash="fork",
             words="copy branch"),
     Command("share", Group.SESSION, gettext_lazy("Share…"), slash="share unshare",
             words="link public"),
     Command("publish", Group.SESSION, gettext_lazy("Commit, push, pull request"), slash="commit",
-            words="pr git publish"),
+            words=gettext_lazy("pr git publish commit")),
     Command("worktree", Group.SESSION, gettext_lazy("Worktree"), slash="worktree",
             words="merge branch"),
     Command("compare", Group.SESSION, gettext_lazy("Compare attempts"), slash="compare"),

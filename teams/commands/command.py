@@ -47,7 +47,7 @@ class Command:
     label: Promise | str
     keys: str = ""
     slash: str = ""
-    words: str = ""
+    words: Promise | str = ""
     # Those that act only while a part of the page has the focus may have a key of others.
     scope: str = ""
     # What fields and buttons do by themselves stays as it is.

@@ -9,11 +9,13 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.bus import publish
 from opencode_web.lib.errors import TooManyRequests
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.languages import language_of
 from opencode_web.lib.origin import identify
 from opencode_web.lib.text import clean_text
 from teams.access import ACCESS_CHANGED, user_group
@@ -40,6 +42,19 @@ class InviteOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth
             super().login(request, user)
             identify(user.pk)
             record(AuditAction.USER_SIGNED_IN, actor=user, team=None, target=user)
+
+    def add_message(
+        self,
+        request: HttpRequest,
+        level: int,
+        message_template: str | None = None,
+        *args: Any,
+        **more: Any,
+    ) -> None:
+        """Word it as the page that shows it: the sign-in is in the language of the browser."""
+        is_last = message_template == "account/messages/logged_out.txt"
+        with translation.override(language_of(request) if is_last else translation.get_language()):
+            super().add_message(request, level, message_template, *args, **more)
 
     def logout(self, request: HttpRequest) -> None:
         """End the browser's session, and have its open connections notice at once."""

@@ -256,3 +256,31 @@ def test_the_list_is_brought_up_to_date_while_much_goes_on(
         if first.count():
             return
     expect(first).to_be_visible(timeout=1)
+
+
+def test_a_search_leads_to_the_phrase_itself(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = new_session(client)
+    filler = "A paragraph of 3 words. " * 400
+    text = f"{filler}Then paragraph 3: the quince."
+    ask(client, session, "Tell me. " + script([{"text": text}]))
+    ask(client, session, "And? " + script([{"text": "Nothing."}]))
+    go(page, server, session)
+    page.keyboard.press("Control+f")
+    bar = page.get_by_role("search", name="Find in this session")
+    bar.get_by_role("searchbox").fill("Paragraph 3:")
+    expect(bar.get_by_role("status")).to_have_text("Message 2 of 2")
+    marks = "[...CSS.highlights.get('found')]"
+    assert page.evaluate(f"{marks}.map(String)") == ["paragraph 3"]
+    top, height = page.evaluate(f"[{marks}[0].getBoundingClientRect().top, innerHeight]")
+    assert 0 < top < height
+    page.keyboard.press("Escape")
+
+    page.goto(server.url + f"/t/{server.team}/")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Search term").fill("quince")
+    page.locator("[role=option][href*='#prt-']").click()
+    answer = page.locator(".text", has_text="the quince")
+    expect(answer).to_be_focused()
+    assert abs(answer.bounding_box()["y"] - page.locator("[data-log]").bounding_box()["y"]) < 60

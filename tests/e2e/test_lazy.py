@@ -162,3 +162,22 @@ def test_a_file_that_does_not_come_is_no_old_page_while_the_device_is_offline(
         page.context.set_offline(False)
     page.evaluate(misses)
     expect(said).to_be_visible()
+
+
+def test_the_whole_output_is_copied_though_its_end_is_shown(
+    server: Installation, page: Page, session: str
+) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    go(page, server, session)
+    page.locator("[data-tool=bash] summary").click()
+    body = page.locator("[data-tool=bash] .bash")
+    copy = body.get_by_role("button", name="Copy the output")
+    page.route("**/part/*/body", lambda route: route.abort(), times=1)
+    copy.click()
+    expect(body.get_by_role("alert")).to_contain_text("cannot be reached")
+    expect(copy).not_to_have_attribute("data-copied", "Copied.")
+    copy.click()
+    expect(copy).to_have_attribute("data-copied", "Copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.split() == [str(number) for number in range(1, 301)]
+    expect(copy).to_be_focused()

@@ -44,6 +44,14 @@ def test_a_preference_is_before_what_the_browser_asks_for(
     assert client.post("/me/appearance", {"language": "xx"}).status_code == 422
 
 
+def test_the_page_after_a_sign_out_is_in_one_language(client_for: ClientFor, alice: User) -> None:
+    client = client_for(alice)
+    prefer(client, "de")
+    page = client.post("/logout", follow=True).content.decode()
+    assert '<html lang="en"' in page
+    assert "You are signed out." in page
+
+
 def test_a_refusal_on_a_page_is_in_the_language_of_who_is_refused(
     client_for: ClientFor, alice: User
 ) -> None:

@@ -233,4 +233,6 @@ def _row_entry(row: Row, *, is_archived: bool = False) -> FindEntry:
 
 
 def _hit_url(place: Place, said: FoundText) -> str:
-    return place.message_url(said.message, turn=said.prompt)
+    # A prompt is where its turn begins.
+    part = said.part if said.message != said.prompt else ""
+    return place.message_url(said.message, turn=said.prompt, part=part)

@@ -28,7 +28,9 @@ def globex(charlie: User) -> Team:
 def test_an_operator_assigns_and_reassigns_folders(
     console: Client, folder: Path, team: Team, globex: Team, root: User
 ) -> None:
-    assert "No folders are assigned yet." in console.get("/ops/folders").content.decode()
+    before = console.get("/ops/folders").content.decode()
+    assert "No folders are assigned yet." in before
+    assert "An operator who adds a project from a folder that no team has" in before
     sent = {"path": "shop", "team": team.pk, "reason": "New customer"}
     page = console.post("/ops/folders", sent, follow=True).content.decode()
     assert f"{folder} is assigned to Acme." in page

@@ -51,6 +51,19 @@ def test_listed_models_are_ticked_and_priced_and_then_tested(team: Team, admin: 
     }
 
 
+def test_prices_are_written_as_the_language_writes_them(team: Team, admin: Client) -> None:
+    german = {**HTMX, "accept-language": "de"}
+    sent = {"step": "pick", "model": "llama4", "output:llama4": "12.250"}
+    with compatible() as address:
+        check = _listed(admin, address)
+        wrong = admin.post(check, {**sent, "input:llama4": "1,5,0"}, headers=german)
+        admin.post(check, {**sent, "input:llama4": "1,5"}, headers=german)
+    assert wrong.status_code == 422
+    assert 'type="number"' not in wrong.content.decode()
+    row = ProviderConfig.objects.get()
+    assert row.picked == {"llama4": {"cost": {"input": 1.5, "output": 12.25}}}
+
+
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
@@ -59,6 +72,7 @@ def test_listed_models_are_ticked_and_priced_and_then_tested(team: Team, admin: 
         ({"model": "llama4", "input:llama4": "1"}, "Enter both prices or neither."),
         ({"model": "llama4", "input:llama4": "-1", "output:llama4": "1"}, "greater than or equal"),
         ({"model": "llama4", "input:llama4": "NaN", "output:llama4": "1"}, "Enter a number."),
+        ({"model": "llama4", "input:llama4": "1,5", "output:llama4": "1"}, "Enter a number."),
     ],
 )
 def test_a_wrong_choice_of_models_is_422_and_changes_nothing(

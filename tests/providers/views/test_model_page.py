@@ -92,6 +92,16 @@ def test_a_change_is_kept_as_what_differs_and_leaves_the_others_on(
     assert entry.data["model"] == "gpt-5"
 
 
+def test_a_price_has_the_comma_of_the_language(team: Team, admin: Client) -> None:
+    german = {"accept-language": "de"}
+    make_openai(team)
+    place = page_of("openai", "gpt-5")
+    sent = facts(admin, place, input_price="1,5", output_price="0,25")
+    assert admin.post(place, sent, headers=german).status_code == 302
+    page = admin.get(place, headers=german).content.decode()
+    assert '<input type="text" name="model-input_price" value="1,5"' in page
+
+
 def test_a_price_of_the_cache_can_be_taken_away(team: Team, admin: Client) -> None:
     row = make_openai(team)
     place = page_of("openai", "gpt-5")

@@ -144,6 +144,7 @@ def test_what_is_no_amount_is_refused_and_shown_again(
         ("en", "1,234.50", "1234.50"),
         ("de", "1.23,50", None),
         ("de", "0,005", None),
+        ("de", "0.500", None),
     ],
 )
 def test_a_comma_is_no_hundredfold(

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
+from django.utils import translation
 
 from sessions.actions.history import delete_messages
 from sessions.actions.sessions import update_session
@@ -121,6 +122,12 @@ def test_an_excerpt_stands_around_the_word() -> None:
     assert [piece.text for piece in excerpt("nothing of it", ["é"])] == ["nothing of it"]
 
 
+def test_an_excerpt_stands_around_the_words_where_they_follow_each_other() -> None:
+    text = "Paragraph 1 has 3 lines. " + "x" * 200 + " Paragraph **3**: the end."
+    pieces = excerpt(text, ["paragraph", "3"])
+    assert [piece.text for piece in pieces if piece.hit] == ["Paragraph 3"]
+
+
 def test_titles_come_first_and_hits_stand_below_their_session(
     alice: User, project: Project, client_for: ClientFor
 ) -> None:
@@ -201,3 +208,13 @@ def test_the_palette_gets_the_list_only(
 ) -> None:
     answer = client_for(alice).get("/t/acme/search?q=x", headers={"HX-Request": "true"})
     assert answer.content.decode().lstrip().startswith('<div id="found-options"')
+
+
+def test_commands_are_found_by_words_of_the_language(
+    alice: User, team: Team, client_for: ClientFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = {"invite people roles": "einladen", "dark light language": "dunkel sprache"}
+    monkeypatch.setattr(translation._trans, "gettext", lambda text: words.get(text, text))
+    for query, path in (("einladen", "/t/acme/settings/members"), ("sprache", "/me/appearance")):
+        page = client_for(alice).get("/t/acme/search", {"q": query}).content.decode()
+        assert f'href="{path}"' in page

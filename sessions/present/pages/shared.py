@@ -53,7 +53,7 @@ class SharedPlace(Place):
     def file_url(self, path: str) -> str:
         return ""
 
-    def message_url(self, message: str, *, turn: str) -> str:
+    def message_url(self, message: str, *, turn: str, part: str = "") -> str:
         return ""
 
     def body_url(self, part_id: str) -> str:

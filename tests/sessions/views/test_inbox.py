@@ -139,6 +139,7 @@ def test_a_refused_edit_keeps_what_was_typed_and_shows_what_is_there(
     # Without it the browser does not show the answer to a refused form.
     assert response.get("HX-Retarget") == ("#queue-edit" if headers else None)
     assert "Someone else has changed" in html
+    assert '<kbd data-keys="Mod+Enter">Ctrl Enter</kbd>' in html
     assert ">mine</textarea>" in html
     assert "Current text:</b> adams" in html
     assert 'name="revision" value="1"' in html

@@ -51,7 +51,7 @@ def test_it_migrates_once_and_becomes_the_command(environment: dict[str, str]) -
     # The data folder of SQLite has one server; on PostgreSQL three containers start at once.
     (Path(environment["OPENCODE_WEB_DATA"])).mkdir()
     children = [_start(environment) for _ in range(3 if URL else 1)]
-    outputs = [child.communicate(timeout=90)[0] for child in children]
+    outputs = [child.communicate(timeout=200)[0] for child in children]
     assert [child.returncode for child in children] == [7] * len(children), outputs
     assert sum("Migrated." in output for output in outputs) == 1
     assert all(output.endswith("started\n") for output in outputs)

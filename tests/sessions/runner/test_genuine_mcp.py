@@ -12,10 +12,11 @@ import pytest_asyncio
 
 from bench.npm import Unavailable, cache, install
 from opencode_web.lib.db import in_db
-from sessions.models import Project, SavedRule, Session, State
+from sessions.actions.questions import reply_question
+from sessions.models import Project, QuestionRequest, SavedRule, Session, State
 from sessions.runner.offers import mcp_kept
 from teams.models import User
-from tests.sessions.factories import prompt, script
+from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain
 from tests.sessions.runner.test_custom_tools import states
 from tests.sessions.runner.test_kept_mcp import kept
@@ -71,6 +72,12 @@ async def test_the_example_server_lives_over_a_turn(
         ),
     )
     session = await drain(session)
+    assert session.state == State.WAITING
+    request = await in_db(QuestionRequest.objects.get, session=session)
+    access = await in_db(session_access, alice, session)
+    answers: list[list[str]] = [["Ada"], *([] for _ in request.questions[1:])]
+    await in_db(lambda: reply_question(access, request, answers=answers))
+    session = await drain(session)
     found = {one["tool"]: one for one in await states(session)}
     assert found["all_echo"]["output"] == "Echo: tea"
     on, off = [one["output"] for one in await states(session) if "simulated" in one["tool"]]
@@ -81,7 +88,10 @@ async def test_the_example_server_lives_over_a_turn(
     assert "omitted" in found["all_get-tiny-image"]["output"]
     assert Path(project.directory).as_uri() in found["all_get-roots-list"]["output"]
     assert "completed" in found["all_trigger-long-running-operation"]["output"]
-    # It has more fields than people are asked for at once, so nobody was.
-    assert "cancel" in found["all_trigger-elicitation-request"]["output"]
+    # One question for each of its fields; whoever leaves one empty takes what is suggested.
+    assert len(request.questions) == 13
+    form = found["all_trigger-elicitation-request"]["output"]
+    assert "- Name: Ada" in form
+    assert "- Favorite Integer: 42" in form
     assert session.state == State.IDLE
     assert kept() == 1

@@ -7,7 +7,6 @@ import { ulid } from "./ulid.js";
 import { hold, release, takeUp } from "./unsent.js";
 import { _ } from "./words.js";
 
-
 function grow(field) {
   if (CSS.supports("field-sizing", "content")) return;
   field.style.height = "auto";
@@ -86,7 +85,7 @@ document.addEventListener("htmx:after:request", (event) => {
   if (!sourceElement.closest("[data-session]")) {
     sessionStorage.early = field.value;
     field.value = "";
-    import("./early.js").then(({ listen }) => listen());
+    import("./early.js").then(({ listen }) => listen([]));
   } else if (field.value) keep();
   else if (sourceElement.contains(document.activeElement) || document.activeElement === document.body) place();
   grow(field);

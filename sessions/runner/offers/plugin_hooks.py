@@ -108,12 +108,8 @@ class SessionPlugins:
     process: PluginProcess = field(repr=False)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
 
-    def has(self, hook: str) -> bool:
-        """Whether a plugin is to be called, or its absence is to be noticed."""
-        return self.has_any(hook)
-
-    def has_any(self, *hooks: str) -> bool:
-        """As `has`, for one of several."""
+    def has(self, *hooks: str) -> bool:
+        """Whether a plugin is to be called for one of them, or its absence is to be noticed."""
         return any(hook in plugin.hooks for plugin in self.plugins for hook in hooks)
 
     def notes(self, hook: str, did: str, why: str) -> tuple[PluginNote, ...]:

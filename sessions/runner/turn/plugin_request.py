@@ -69,7 +69,7 @@ async def with_plugins(
         return turn, None
     plugins.wake()
     notes: list[PluginNote] = []
-    if history is not None and plugins.has_any(MESSAGE, COMMAND):
+    if history is not None and plugins.has(MESSAGE, COMMAND):
         history, request, events = await show_messages(plugins, history, turn.request)
         turn = replace(turn, request=request)
         if events:
@@ -98,7 +98,7 @@ def _look_up(turn: ProviderTurn) -> tuple[SessionPlugins | None, ShownHistory | 
     plugins = session_plugins(turn.session, turn.setup.config.brought, turn.info.parentID)
     if plugins is None or turn.summary is not None:
         return plugins, None
-    wanted = plugins.has_any(COMMAND, MESSAGE, HISTORY)
+    wanted = plugins.has(COMMAND, MESSAGE, HISTORY)
     return plugins, shown_history(turn) if wanted else None
 
 

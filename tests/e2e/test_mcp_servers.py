@@ -113,7 +113,8 @@ def test_a_server_is_set_up_accepted_called_and_its_prompt_offered(
     turn = page.locator("[data-turn]").last
     expect(turn.locator(".prompt-mention")).to_have_text("@shop:shop://hours")
     expect(turn.locator(".prompt-files")).to_have_text("Opening hours · shop")
-    asked = [one for one in client.get(f"/session/{session}/message").json() if text_of(one)][-2]
+    messages = client.get(f"/session/{session}/message").json()
+    asked = [one for one in messages if one["info"]["role"] == "user"][-1]
     assert "\n9 to 5\n" in text_of(asked)
     [named] = [part for part in asked["parts"] if part["type"] == "file"]
     assert (named["source"]["clientName"], named["source"]["uri"]) == ("shop", "shop://hours")

@@ -221,3 +221,7 @@ def test_a_start_shows_what_most_people_choose_and_says_what_else_was_chosen(
     page.keyboard.press("[")
     expect(page.locator(f"#card-{session}")).to_be_visible()
     expect(titles).to_have_count(1)
+    # The account remembers it, and others use it after this.
+    with page.expect_response(re.compile("/rail/shape")):
+        page.keyboard.press("[")
+    expect(page.locator(f"#row-{session}")).to_be_visible()

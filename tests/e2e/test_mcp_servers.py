@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import httpx
 from playwright.sync_api import Page, expect
@@ -51,6 +52,11 @@ ANSWERS = {
         "messages": [{"role": "user", "content": {"type": "text", "text": "Order more $1."}}]
     },
 }
+
+
+def last_prompt(client: httpx.Client, session: str) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = client.get(f"/session/{session}/message").json()
+    return [one for one in messages if one["info"]["role"] == "user"][-1]
 
 
 def test_a_server_is_set_up_accepted_called_and_its_prompt_offered(
@@ -113,8 +119,7 @@ def test_a_server_is_set_up_accepted_called_and_its_prompt_offered(
     turn = page.locator("[data-turn]").last
     expect(turn.locator(".prompt-mention")).to_have_text("@shop:shop://hours")
     expect(turn.locator(".prompt-files")).to_have_text("Opening hours · shop")
-    messages = client.get(f"/session/{session}/message").json()
-    asked = [one for one in messages if one["info"]["role"] == "user"][-1]
+    asked = last_prompt(client, session)
     assert "\n9 to 5\n" in text_of(asked)
     [named] = [part for part in asked["parts"] if part["type"] == "file"]
     assert (named["source"]["clientName"], named["source"]["uri"]) == ("shop", "shop://hours")

@@ -68,9 +68,9 @@ def stop_without_author(session_ids: Collection[str]) -> list[str]:
     lost = without_author(session_ids)
     # One by one, each committed at once: they may be of one tree, whose order this does not know.
     for session_id in lost:
-        Run.objects.filter(session=session_id, stop_requested_at=None).update(
-            stop_requested_at=timezone.now()
-        )
+        # One that has ended meanwhile would stop the next turn, of whoever prompts it.
+        working = Run.objects.filter(session=session_id).exclude(session__state=State.IDLE)
+        working.filter(stop_requested_at=None).update(stop_requested_at=timezone.now())
     return lost
 
 

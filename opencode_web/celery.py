@@ -54,6 +54,7 @@ app.conf.update(
         "prune-snapshots": _beat("sessions.prune_hosts", 6 * 3600.0),
         "run-schedules": _beat("sessions.run_schedules", 10.0, expires_s=30.0),
         "deliver-webhooks": _beat("sessions.deliver_webhooks", 3.0, expires_s=30.0),
+        "talk-to-forges": _beat("sessions.talk_to_forges", 3.0, expires_s=30.0),
         "stream-audit": _beat("sessions.stream_audit", 3.0, expires_s=30.0),
         "prune-webhook-deliveries": _beat("sessions.prune_webhook_deliveries", 6 * 3600.0),
         "revoke-mcp-grants": _beat("sessions.revoke_mcp_grants", 60.0, expires_s=60.0),

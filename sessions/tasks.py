@@ -19,6 +19,8 @@ from sessions.checkouts import jobs
 from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.project_folders import remove_managed
+from sessions.integrations.handle import handle_due, prune_inbound
+from sessions.integrations.replies import prune_replies, send_replies
 from sessions.jobs import audit_stream, clones, disk_use, mcp_grants, sweep, webhooks
 from sessions.jobs.erasure import erase_files, run_erasure
 from sessions.jobs.samples import take_sample
@@ -185,6 +187,13 @@ def browse(request_id: str, operation: str, where: JsonObject, arguments: JsonOb
     start_serving(request_id, operation, where, arguments)
 
 
+@shared_task(name="sessions.talk_to_forges")
+def talk_to_forges() -> None:
+    """Do what comments on forges ask for, and write the comments that answer."""
+    submit(handle_due()).result()
+    submit(send_replies()).result()
+
+
 @shared_task(name="sessions.deliver_webhooks")
 def deliver_webhooks() -> None:
     """Send the deliveries of webhooks that are due."""
@@ -206,8 +215,10 @@ def run_schedules() -> None:
 
 @shared_task(name="sessions.prune_webhook_deliveries")
 def prune_webhook_deliveries() -> None:
-    """Forget old deliveries."""
+    """Forget old deliveries, and old comments of forges."""
     prune_deliveries()
+    prune_inbound()
+    prune_replies()
 
 
 @shared_task(name="sessions.prune_drafts")

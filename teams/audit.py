@@ -174,6 +174,12 @@ class AuditAction(StrEnum):
     SCHEDULE_RESUMED = "schedule.resumed"
     SCHEDULE_RUN = "schedule.run"
     SCHEDULE_DELETED = "schedule.deleted"
+    INTEGRATION_CREATED = "integration.created"
+    INTEGRATION_UPDATED = "integration.updated"
+    INTEGRATION_DELETED = "integration.deleted"
+    INTEGRATION_REPEATED = "integration.repeated"
+    ACCOUNT_LINKED = "account.linked"
+    ACCOUNT_UNLINKED = "account.unlinked"
     WEBHOOK_CREATED = "webhook.created"
     WEBHOOK_UPDATED = "webhook.updated"
     WEBHOOK_DISABLED = "webhook.disabled"
@@ -284,6 +290,8 @@ LASTING = frozenset(
         AuditAction.SCHEDULE_CREATED,
         AuditAction.SCHEDULE_UPDATED,
         AuditAction.SCHEDULE_RESUMED,
+        *(AuditAction.INTEGRATION_CREATED, AuditAction.INTEGRATION_UPDATED),
+        AuditAction.ACCOUNT_LINKED,
         AuditAction.WEBHOOK_CREATED,
         AuditAction.WEBHOOK_UPDATED,
         AuditAction.RETENTION_CHANGED,

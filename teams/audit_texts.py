@@ -156,6 +156,16 @@ SENTENCES: dict[str, Promise] = {
     Did.SCHEDULE_RESUMED: gettext_lazy("{who} resumed the schedule {it}."),
     Did.SCHEDULE_RUN: gettext_lazy("{who} ran the schedule {it}."),
     Did.SCHEDULE_DELETED: gettext_lazy("{who} deleted the schedule {name}."),
+    Did.INTEGRATION_CREATED: gettext_lazy(
+        "{who} let comments on the forge start sessions of {name}."
+    ),
+    Did.INTEGRATION_UPDATED: gettext_lazy("{who} changed the integration of {name}."),
+    Did.INTEGRATION_DELETED: gettext_lazy("{who} removed the integration of {name}."),
+    Did.INTEGRATION_REPEATED: gettext_lazy(
+        "{who} repeated a delivery of the integration of {name}."
+    ),
+    Did.ACCOUNT_LINKED: gettext_lazy("{who} linked the account {name} on {host}."),
+    Did.ACCOUNT_UNLINKED: gettext_lazy("{who} unlinked the account {name} of {member} on {host}."),
     Did.WEBHOOK_CREATED: gettext_lazy("{who} created the webhook {it}."),
     Did.WEBHOOK_UPDATED: gettext_lazy("{who} changed the webhook {it}."),
     Did.WEBHOOK_DISABLED: gettext_lazy("{who} disabled the webhook {it}."),

@@ -64,6 +64,8 @@ def serve_any(take: Send, *, version: str = "HTTP/1.0") -> Iterator[str]:
         def do_POST(self) -> None:
             take(self)
 
+        do_PATCH = do_PUT = do_POST
+
         def log_message(self, format: str, *args: object) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

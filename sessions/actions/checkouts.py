@@ -52,13 +52,15 @@ class Plan:
 
     `branch` is the one to start from, "" for what the project shows. Without `asked` the session
     works in the project's folder where a worktree cannot be made. `base` and `seed` are the commit
-    and the files of a session that it goes on from.
+    and the files of a session that it goes on from; `fetch` is the ref of the remote repository
+    that has `base` where the project has not.
     """
 
     branch: str = ""
     asked: bool = True
     base: str = ""
     seed: JsonObject = field(default_factory=dict)
+    fetch: str = ""
 
     def __post_init__(self) -> None:
         if self.branch and not is_branch_name(self.branch):
@@ -113,6 +115,7 @@ def plan_checkout(session: Session, plan: Plan) -> Checkout:
         base_branch=plan.branch,
         base=plan.base,
         seed=plan.seed,
+        fetch=plan.fetch,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opencode_web.lib.reasons import Cause
+from sessions.checkouts.fetch import Remote, fetch
 from sessions.checkouts.repository import (
     CheckoutError,
     NoCheckouts,
@@ -52,6 +53,9 @@ class Wanted:
     origin: str = ""
     rescued: Rescued | None = None
     seed: tuple[Path, str] | None = None
+    # The ref that has `base_commit`, and where: it is fetched if the store has it not.
+    fetch: str = ""
+    remote: Remote | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ async def make_checkout(wanted: Wanted, report: Report) -> Made:
         if await store.find(made.base) is None:
             await report(Cause(Why.READING))
         await project.send(made.base, store, known=await known_commits(store))
+        await _fetch(store, wanted, report)
         if wanted.base_commit and await store.find(wanted.base_commit):
             made = replace(made, base=wanted.base_commit)
         await store.ask(*_set_ref(f"{BASE_REF}{wanted.session_id}", made.base), writes=True)
@@ -123,6 +128,16 @@ async def _find_base(project: Repository, wanted: str) -> Made:
     if commit is None:
         raise NoCheckouts(Why.NOTHING_TO_START)
     return Made(await project.branch(), commit)
+
+
+async def _fetch(store: Repository, wanted: Wanted, report: Report) -> None:
+    """Raises: CheckoutError, also where the ref has moved on to a commit without the wanted one."""
+    if not wanted.fetch or wanted.remote is None or await store.find(wanted.base_commit):
+        return
+    await report(Cause(Why.FETCHING))
+    await fetch(store, wanted.remote, wanted.fetch, keep_as=f"{BASE_REF}{wanted.session_id}")
+    if await store.find(wanted.base_commit) is None:
+        raise CheckoutError(Why.NO_SUCH_COMMIT, commit=wanted.base_commit[:12])
 
 
 def _set_ref(name: str, commit: str) -> tuple[str, ...]:

@@ -280,7 +280,7 @@ async def _dropped(checkout: Checkout) -> None:
 
 
 async def _restore(checkout: Checkout) -> None:
-    wanted = wanted_of(checkout)
+    wanted = await in_db(wanted_of, checkout)
     made = await make_checkout(wanted, _unheard)
     await in_db(mark_made, checkout, made)
     async with locked(project_home(checkout.project_id), "store"):

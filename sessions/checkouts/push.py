@@ -13,14 +13,12 @@ from collections.abc import Awaitable, Callable
 
 from django.conf import settings
 
-from opencode_web.lib.outbound import FetchError
 from opencode_web.lib.reasons import Cause
 from sessions.checkouts.create import known_commits
+from sessions.checkouts.fetch import pin_remote
 from sessions.checkouts.operations import Repositories
 from sessions.checkouts.repository import CheckoutError
 from sessions.events.checkout_reasons import CheckoutReason as Why
-from sessions.forges.api import require_safe
-from sessions.git.clone_address import AddressRefused, Pin, pin_address
 from sessions.git.clone_errors import explain_failure, needs_sign_in
 from sessions.git.process import git_environment
 from sessions.git.url import authorization
@@ -59,7 +57,7 @@ async def push(
     if head is None:
         raise CheckoutError(Why.NO_COMMIT)
     await checkout.send(head, store, known=await known_commits(store))
-    pin = await _pin(url, secret=stored and bool(credential))
+    pin = await pin_remote(url, secret=stored and bool(credential))
     config = {**(authorization(url, credential) if credential else {}), **pin.config}
     process = await asyncio.create_subprocess_exec(
         *("git", f"--git-dir={store.git_dir}", "push", "--porcelain", "--progress", "--no-verify"),
@@ -85,17 +83,6 @@ async def push(
     if process.returncode:
         raise _explain(said, complaint, had_credential=bool(credential))
     return head
-
-
-async def _pin(url: str, *, secret: bool) -> Pin:
-    try:
-        if secret:
-            await require_safe(url)
-        return await pin_address(url)
-    except AddressRefused as exc:
-        raise CheckoutError(str(exc)) from exc
-    except FetchError as exc:
-        raise CheckoutError(Why.TOKEN_NOT_SENT, why=str(exc)) from exc
 
 
 async def _follow(

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from opencode_web.lib.reasons import Cause, Told, english, stored
 from sessions.checkouts.create import Made, Wanted
+from sessions.checkouts.fetch import Remote
 from sessions.checkouts.operations import Looked
 from sessions.checkouts.repository import CheckoutError, Person
 from sessions.checkouts.rescue import Rescued
@@ -19,8 +20,10 @@ from sessions.checkouts.survey import Survey
 from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.events.live import publish_worktree
 from sessions.events.types import SessionEvent, SessionUpdated
-from sessions.models import Checkout, Session
+from sessions.forges.adapter import ForgeError
+from sessions.models import Checkout, Project, Session
 from sessions.models import State as SessionState
+from sessions.publish_settings import publishing_of, push_credential
 from sessions.secrets import project_redactor
 from teams.models import User
 
@@ -38,7 +41,7 @@ def find_checkout(checkout_id: str) -> Checkout | None:
 
 
 def wanted_of(checkout: Checkout) -> Wanted:
-    """What has to be made of the row."""
+    """What has to be made of the row. Raises: CheckoutError."""
     project = checkout.project
     seed = None
     if checkout.seed and not checkout.rescued:
@@ -59,7 +62,17 @@ def wanted_of(checkout: Checkout) -> Wanted:
         origin=project.git_url,
         rescued=rescued,
         seed=seed,
+        fetch=checkout.fetch,
+        remote=_remote_of(project) if checkout.fetch else None,
     )
+
+
+def _remote_of(project: Project) -> Remote:
+    publishing = publishing_of(project)
+    try:
+        return Remote(publishing.url, push_credential(publishing, publishing.url))
+    except ForgeError as exc:
+        raise CheckoutError(english(exc.told)) from exc
 
 
 def person_of(user: User | None) -> Person:

@@ -165,6 +165,15 @@ class CheckoutReason(Reason):
         "checkout_nothing_to_start",
         gettext_noop("The project has no commit yet, so there is nothing to start from."),
     )
+    FETCH_STOPPED = (
+        "checkout_fetch_stopped",
+        gettext_noop("The fetch was stopped after {minutes} minutes."),
+    )
+    NO_SUCH_COMMIT = (
+        "checkout_no_such_commit",
+        gettext_noop("The repository has no commit {commit} there any more."),
+    )
+    FETCHING = "checkout_fetching", gettext_noop("Fetching the pull request")
     READING = "checkout_reading", gettext_noop("Reading the project's history")
     WRITING = "checkout_writing", gettext_noop("Writing files")
     TURN_BEGAN = "checkout_turn_began", gettext_noop("A turn has begun in the meantime.")

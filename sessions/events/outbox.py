@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from opencode_web.lib.compiled import CompiledQuery
@@ -21,9 +21,12 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import english
 from sessions.events.questions import QuestionAsked
 from sessions.events.types import PermissionAsked, SessionEvent, SessionStatus
-from sessions.models import Session, State, Webhook, WebhookDelivery
+from sessions.models import OutsideReply, Session, State, Webhook, WebhookDelivery
 
 MAX_DETAIL_CHARS = 500
+# In the metadata of sessions that were begun by a comment on the forge.
+INTEGRATION = "integration"
+_Reply = OutsideReply.State
 
 
 class Happening(StrEnum):
@@ -78,9 +81,15 @@ _HOOKS = CompiledQuery(
 
 
 def write_deliveries(session: Session, told: Sequence[Announcement], *, now: datetime) -> None:
-    """Put what happened into the outbox of every webhook that wants to hear of it."""
+    """Put what happened into the outbox of every webhook that wants to hear of it, and have the
+    comments on the forge that tell of this session written anew."""
     if not told:
         return
+    if INTEGRATION in (session.root or session).metadata:
+        replies = OutsideReply.objects.filter(session=session.top_id)
+        replies.filter(state__in=(_Reply.PENDING, _Reply.SHOWN)).update(
+            state=_Reply.PENDING, revision=F("revision") + 1, next_at=now
+        )
     hooks = _HOOKS.all(session.project_id, session.project.team_id)
     if not hooks:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -67,7 +68,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Pull:
-    """A pull request. `number` is what people call it by; `url` is its page, http or https."""
+    """A pull request. `number` is what people call it by; `url` is its page, http or https.
+
+    `head` is its newest commit, `fetch` the ref of the repository that it can be fetched by, and
+    `is_fork` whether its branch is in another repository, or in none any more.
+    """
 
     number: int
     url: str
@@ -76,10 +81,29 @@ class Pull:
     state: PullState
     checks: Checks = Checks.NONE
     counts: CheckCounts = CheckCounts()
+    head: str = ""
+    fetch: str = ""
+    is_fork: bool = False
+
+
+@dataclass(frozen=True)
+class Thread:
+    """Where people talk on a forge: an issue or a pull request, by its number."""
+
+    number: int
+    is_pull: bool = False
+
+    def __str__(self) -> str:
+        return f"{'pull' if self.is_pull else 'issue'}/{self.number}"
 
 
 class ForgeError(Exception):
-    """It could not be done. `told` says why and what to do, for people, without the token."""
+    """It could not be done. `told` says why and what to do, for people, without the token.
+
+    `wait_s` is how long the forge wants to be left alone, 0 where it does not say.
+    """
+
+    wait_s = 0
 
     def __init__(self, told: ForgeReason | Told, /, **values: Value) -> None:
         self.told: Told = Cause(told, values) if isinstance(told, ForgeReason) else told
@@ -103,4 +127,23 @@ class Forge(Protocol):
 
     async def read(self, number: int) -> Pull:
         """Read a pull request, with its checks while it is open. Raises: ForgeError."""
+        ...
+
+    async def comment(self, thread: Thread, text: str) -> str:
+        """Write a comment, in Markdown. Returns: its id. Raises: ForgeError."""
+        ...
+
+    async def edit_comment(self, thread: Thread, comment: str, text: str) -> None:
+        """Write another text in a comment. Raises: ForgeError."""
+        ...
+
+    async def find_comment(self, thread: Thread, text: str, *, since: datetime) -> str:
+        """Find a comment that has a text in it.
+
+        Returns: its id, empty for none since then. Raises: ForgeError.
+        """
+        ...
+
+    async def react(self, thread: Thread, comment: str) -> None:
+        """Show with a pair of eyes that a comment was read. Raises: ForgeError."""
         ...

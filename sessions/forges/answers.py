@@ -47,6 +47,30 @@ def number_of(value: JsonObject, name: str) -> int:
     return found
 
 
+def id_of(value: JsonValue) -> str:
+    """Returns: the id of a comment. Raises: ForgeError without one."""
+    found = object_of(value).get("id")
+    if not isinstance(found, int) or isinstance(found, bool) or found <= 0:
+        raise ForgeError(gettext_noop("The forge answered something else than its API says."))
+    return str(found)
+
+
+def is_of_repository(pull: JsonObject) -> bool:
+    """Whether the branch of a pull request is in the repository itself and in no fork."""
+    head, base = repository_of(pull, "head"), repository_of(pull, "base")
+    return head is not None and head == base
+
+
+def repository_of(pull: JsonObject, end: str) -> JsonValue:
+    """Returns: the id of the repository of one end of a pull request; None where it is gone."""
+    branch = pull.get(end)
+    repository = branch.get("repo") if isinstance(branch, dict) else None
+    if isinstance(repository, dict):
+        return repository.get("id")
+    # Gitea says the id alone, too.
+    return branch.get("repo_id") if isinstance(branch, dict) else None
+
+
 def page_of(value: JsonObject, name: str) -> str:
     """Returns: the address of a page that people can open.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode, urlsplit
@@ -25,6 +26,7 @@ from sessions.forges.reasons import ForgeReason as Why
 TIMEOUT_S = 20.0
 _MAX_BYTES = 2 * 1024 * 1024
 _MAX_SAID_CHARS = 200
+_MAX_WAIT_S = 3600
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 _KNOWN = {401: Why.TOKEN_REFUSED, 403: Why.FORBIDDEN, 404: Why.NOT_FOUND}
 _LIMITED = ("x-ratelimit-remaining", "ratelimit-remaining")
@@ -48,6 +50,14 @@ class Api:
     async def post(self, path: str, body: JsonObject) -> JsonValue:
         """Raises: AlreadyOpen; ForgeError."""
         return await self._ask("POST", path, {}, body)
+
+    async def patch(self, path: str, body: JsonObject) -> JsonValue:
+        """Raises: ForgeError."""
+        return await self._ask("PATCH", path, {}, body)
+
+    async def put(self, path: str, body: JsonObject) -> JsonValue:
+        """Raises: ForgeError."""
+        return await self._ask("PUT", path, {}, body)
 
     async def _ask(
         self, method: str, path: str, query: Mapping[str, str], body: JsonObject | None
@@ -91,13 +101,15 @@ class Api:
         said = self._clean(_message(value))
         if status in (409, 422) and "already exists" in said.lower():
             raise AlreadyOpen(Why.ALREADY_OPEN, name=self.name)
-        raise ForgeError(self._explain(response, said))
+        error = ForgeError(self._explain(response, said))
+        error.wait_s = _wait_s(response) if _is_limited(response) else 0
+        raise error
 
     def _explain(self, response: httpx.Response, said: str) -> Cause:
         status = response.status_code
         values: dict[str, Value] = {"name": self.name}
-        if status == 429 or (status == 403 and _is_limited(response)):
-            minutes = _wait_min(response)
+        if status in (403, 429) and _is_limited(response):
+            minutes = -(-_wait_s(response) // 60)
             return Cause(
                 Why.LIMITED if minutes else Why.LIMITED_FOR_NOW, {**values, "minutes": minutes}
             )
@@ -162,10 +174,15 @@ def _texts(value: JsonValue) -> list[str]:
 
 def _is_limited(response: httpx.Response) -> bool:
     spent = any(response.headers.get(name) == "0" for name in _LIMITED)
-    return spent or "retry-after" in response.headers
+    return response.status_code == 429 or spent or "retry-after" in response.headers
 
 
-def _wait_min(response: httpx.Response) -> int:
+def _wait_s(response: httpx.Response) -> int:
     """Returns: 0 where it is not said."""
     after = response.headers.get("retry-after", "")
-    return max(1, -(-int(after) // 60)) if after.isdecimal() and len(after) <= 5 else 0
+    if after.isdecimal() and len(after) <= 5:
+        return max(1, int(after))
+    resets = response.headers.get("x-ratelimit-reset", response.headers.get("ratelimit-reset", ""))
+    if resets.isdecimal() and len(resets) <= 10:
+        return min(max(0, int(resets) - int(time.time())), _MAX_WAIT_S)
+    return 0

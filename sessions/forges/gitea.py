@@ -9,12 +9,30 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import datetime
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import CheckCounts, Checks, ForgeError, Pull, PullState, Wanted
-from sessions.forges.answers import number_of, object_of, objects_of, page_of, text_at, title_of
+from sessions.forges.adapter import (
+    CheckCounts,
+    Checks,
+    ForgeError,
+    Pull,
+    PullState,
+    Thread,
+    Wanted,
+)
+from sessions.forges.answers import (
+    is_of_repository,
+    number_of,
+    object_of,
+    objects_of,
+    page_of,
+    text_at,
+    title_of,
+)
 from sessions.forges.api import Api
+from sessions.forges.issue_comments import IssueComments
 
 _DRAFT = re.compile(r"\s*(wip:|\[wip\])", re.IGNORECASE)
 _STATUSES = {
@@ -33,6 +51,7 @@ class Gitea:
     def __init__(self, base: str, path: str, token: str) -> None:
         self._api = Api("Gitea", base, token, ("authorization", "token {}"))
         self._repo = f"/repos/{quote(path)}"
+        self._comments = IssueComments(self._api, self._repo)
 
     async def create(self, wanted: Wanted) -> Pull:
         """Raises: AlreadyOpen; ForgeError."""
@@ -57,7 +76,7 @@ class Gitea:
             )
             found = objects_of(answer)
             for one in found:
-                if text_at(one, "head", "ref") == head and _is_own(one):
+                if text_at(one, "head", "ref") == head and is_of_repository(one):
                     return _pull(one)
             # A server may allow fewer on a page, so only an empty one is the end.
             if not found:
@@ -88,13 +107,21 @@ class Gitea:
         )
         return replace(_pull(found), checks=told, counts=counts)
 
+    async def comment(self, thread: Thread, text: str) -> str:
+        """Raises: ForgeError."""
+        return await self._comments.add(thread.number, text)
 
-def _is_own(found: JsonObject) -> bool:
-    """Not of a fork, whose branch can have the same name."""
-    head, base = found.get("head"), found.get("base")
-    if not isinstance(head, dict) or not isinstance(base, dict):
-        return False
-    return head.get("repo_id") == base.get("repo_id")
+    async def edit_comment(self, thread: Thread, comment: str, text: str) -> None:
+        """Raises: ForgeError."""
+        await self._comments.edit(comment, text)
+
+    async def find_comment(self, thread: Thread, text: str, *, since: datetime) -> str:
+        """Raises: ForgeError."""
+        return await self._comments.find(thread.number, text, since=since)
+
+    async def react(self, thread: Thread, comment: str) -> None:
+        """Raises: ForgeError."""
+        await self._comments.react(comment)
 
 
 def _pull(found: JsonObject) -> Pull:
@@ -113,4 +140,7 @@ def _pull(found: JsonObject) -> Pull:
         title=title,
         base=text_at(found, "base", "ref"),
         state=state,
+        head=text_at(found, "head", "sha"),
+        fetch=f"refs/pull/{number_of(found, 'number')}/head",
+        is_fork=not is_of_repository(found),
     )

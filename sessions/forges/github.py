@@ -6,12 +6,22 @@ https://docs.github.com/en/rest/checks/runs#list-check-runs-for-a-git-reference 
 
 from __future__ import annotations
 
+from datetime import datetime
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import CheckCounts, ForgeError, Pull, PullState, Wanted
-from sessions.forges.answers import number_of, object_of, objects_of, page_of, text_at, title_of
+from sessions.forges.adapter import CheckCounts, ForgeError, Pull, PullState, Thread, Wanted
+from sessions.forges.answers import (
+    is_of_repository,
+    number_of,
+    object_of,
+    objects_of,
+    page_of,
+    text_at,
+    title_of,
+)
 from sessions.forges.api import Api
+from sessions.forges.issue_comments import IssueComments
 
 _MORE = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 _FAILED = {"failure", "cancelled", "timed_out", "action_required", "startup_failure"}
@@ -25,6 +35,7 @@ class GitHub:
         self._api = Api("GitHub", base, token, ("authorization", "Bearer {}"), _MORE)
         self._owner = path.partition("/")[0]
         self._repo = f"/repos/{quote(path)}"
+        self._comments = IssueComments(self._api, self._repo)
 
     async def create(self, wanted: Wanted) -> Pull:
         """Raises: AlreadyOpen; ForgeError."""
@@ -55,6 +66,22 @@ class GitHub:
             return pull
         return _pull(found, await self._checks(sha))
 
+    async def comment(self, thread: Thread, text: str) -> str:
+        """Raises: ForgeError."""
+        return await self._comments.add(thread.number, text)
+
+    async def edit_comment(self, thread: Thread, comment: str, text: str) -> None:
+        """Raises: ForgeError."""
+        await self._comments.edit(comment, text)
+
+    async def find_comment(self, thread: Thread, text: str, *, since: datetime) -> str:
+        """Raises: ForgeError."""
+        return await self._comments.find(thread.number, text, since=since)
+
+    async def react(self, thread: Thread, comment: str) -> None:
+        """Raises: ForgeError."""
+        await self._comments.react(comment)
+
     async def _checks(self, sha: str) -> CheckCounts:
         path = f"{self._repo}/commits/{quote(sha, safe='')}/check-runs"
         try:
@@ -81,4 +108,7 @@ def _pull(found: JsonObject, counts: CheckCounts = _NO_CHECKS) -> Pull:
         state=state,
         checks=counts.together,
         counts=counts,
+        head=text_at(found, "head", "sha"),
+        fetch=f"refs/pull/{number_of(found, 'number')}/head",
+        is_fork=not is_of_repository(found),
     )

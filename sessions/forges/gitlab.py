@@ -7,11 +7,20 @@ https://docs.gitlab.com/user/project/merge_requests/drafts/
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import Checks, Pull, PullState, Wanted
-from sessions.forges.answers import number_of, object_of, objects_of, page_of, text_at, title_of
+from sessions.forges.adapter import Checks, Pull, PullState, Thread, Wanted
+from sessions.forges.answers import (
+    id_of,
+    number_of,
+    object_of,
+    objects_of,
+    page_of,
+    text_at,
+    title_of,
+)
 from sessions.forges.api import Api
 
 _DRAFT = re.compile(r"\s*(\[draft\]|draft:|\(draft\))", re.IGNORECASE)
@@ -35,7 +44,8 @@ class GitLab:
 
     def __init__(self, base: str, path: str, token: str) -> None:
         self._api = Api("GitLab", base, token, ("private-token", "{}"))
-        self._requests = f"/projects/{quote(path, safe='')}/merge_requests"
+        self._project = f"/projects/{quote(path, safe='')}"
+        self._requests = f"{self._project}/merge_requests"
 
     async def create(self, wanted: Wanted) -> Pull:
         """Raises: AlreadyOpen; ForgeError."""
@@ -61,6 +71,29 @@ class GitLab:
         """Raises: ForgeError."""
         return _pull(object_of(await self._api.get(f"{self._requests}/{number}")))
 
+    async def comment(self, thread: Thread, text: str) -> str:
+        """Raises: ForgeError."""
+        return id_of(await self._api.post(self._notes(thread), {"body": text}))
+
+    async def edit_comment(self, thread: Thread, comment: str, text: str) -> None:
+        """Raises: ForgeError."""
+        await self._api.put(f"{self._notes(thread)}/{quote(comment, safe='')}", {"body": text})
+
+    async def find_comment(self, thread: Thread, text: str, *, since: datetime) -> str:
+        """Look through the newest 100. Raises: ForgeError."""
+        query = {"sort": "desc", "order_by": "created_at", "per_page": "100"}
+        found = objects_of(await self._api.get(self._notes(thread), **query))
+        return next((id_of(one) for one in found if text in text_at(one, "body")), "")
+
+    async def react(self, thread: Thread, comment: str) -> None:
+        """Raises: ForgeError."""
+        path = f"{self._notes(thread)}/{quote(comment, safe='')}/award_emoji"
+        await self._api.post(path, {"name": "eyes"})
+
+    def _notes(self, thread: Thread) -> str:
+        kind = "merge_requests" if thread.is_pull else "issues"
+        return f"{self._project}/{kind}/{thread.number}/notes"
+
 
 def _pull(found: JsonObject) -> Pull:
     state = _STATES.get(text_at(found, "state"), PullState.OPEN)
@@ -75,4 +108,7 @@ def _pull(found: JsonObject) -> Pull:
         base=text_at(found, "target_branch"),
         state=state,
         checks=checks,
+        head=text_at(found, "sha"),
+        fetch=f"refs/merge-requests/{number_of(found, 'iid')}/head",
+        is_fork=found.get("source_project_id") != found.get("target_project_id"),
     )

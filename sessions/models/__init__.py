@@ -13,6 +13,13 @@ from sessions.models.epoch import ContextEpoch
 from sessions.models.event import Event
 from sessions.models.forge import ProjectForge, PullRequest
 from sessions.models.inbox import SessionInput
+from sessions.models.integration import (
+    Conversation,
+    InboundDelivery,
+    Integration,
+    LinkedAccount,
+    OutsideReply,
+)
 from sessions.models.kept_draft import KeptDraft
 from sessions.models.language_server import LanguageServer
 from sessions.models.mcp_program import McpProgram
@@ -55,16 +62,21 @@ __all__ = [
     "Compaction",
     "ComparedSession",
     "ContextEpoch",
+    "Conversation",
     "Event",
     "HeldInput",
+    "InboundDelivery",
+    "Integration",
     "KeptDraft",
     "LanguageServer",
+    "LinkedAccount",
     "McpProgram",
     "McpServer",
     "McpSignIn",
     "McpSignInAttempt",
     "Message",
     "Outcome",
+    "OutsideReply",
     "Part",
     "PermissionRequest",
     "Pin",

@@ -59,6 +59,8 @@ class Checkout(models.Model):
     # The project's branch that it starts from and is merged into; "" for the one that is shown.
     base_branch = models.CharField(max_length=250, blank=True)
     base = models.CharField(max_length=64, blank=True)
+    # A ref of the remote repository that has `base`, where the project may not have it.
+    fetch = models.CharField(max_length=250, blank=True, db_default="")
     # Files to begin with: a tree in the shadow repository of that name, {"files", "tree"}.
     seed = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.NEW)

@@ -93,6 +93,7 @@ def _pages(access: ProjectAccess) -> list[dict[str, str]]:
             _("Publishing"),
             _("Where branches are pushed and pull requests are opened"),
         ),
+        ("integration", _("Integration"), _("Comments on the forge that start sessions")),
         ("schedules", _("Schedules"), _("Prompts sent at set times")),
     )
     return [

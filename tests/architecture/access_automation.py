@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from django.utils import timezone
+
+from opencode_web.lib.crypto import encrypt
+from opencode_web.lib.ids import new_id
 from sessions.access import access_project
 from sessions.actions.schedules import ScheduleDraft, create_schedule
 from sessions.actions.webhooks import create_webhook
 from sessions.events.outbox import delivery
-from sessions.models import Project
+from sessions.models import InboundDelivery, Integration, LinkedAccount, Project
 from teams.access import access_team
 from teams.actions.services import create_service, create_service_token
 from teams.auth import authenticate_user
 from teams.models import Erasure, LegalHold, Role, Scope, User
 from tests.architecture import access_people, access_table, page_session, page_table
-from tests.architecture.access_people import API_ADMIN, make_people
+from tests.architecture.access_people import API_ADMIN, NO_TOKEN, make_people
 from tests.architecture.access_table import API_GOVERN, API_READ, API_WRITE, Codes, Row
 from tests.architecture.page_table import ADMIN_READ, EMPTY_GOVERN, EMPTY_WRITE, GOVERN, READ
 
@@ -58,6 +62,17 @@ PAGES = [
     Row("post", _L + "/paused", GOVERN, {"paused": "1"}),
     Row("get", _L + "/delete", ADMIN_READ),
     Row("post", _L + "/delete", GOVERN),
+    Row("get", _P + "integration", READ),
+    Row("post", _P + "integration", EMPTY_GOVERN),
+    Row("post", _P + "integration/secret", ADMIN_READ),
+    Row("get", _P + "integration/remove", ADMIN_READ),
+    Row("post", _P + "integration/remove", GOVERN),
+    Row("post", _P + "integration/link", (200, 200, 200, 403, 404, 302)),
+    # Of the owner; admins see everybody's.
+    Row("post", _P + "integration/link/<int:linked>/end", (302, 302, 404, 404, 404, 302)),
+    Row("post", _P + "integration/again/<str:failed>", GOVERN),
+    # Without the secret of the forge.
+    Row("post", "integrations/<str:integration>", NO_TOKEN),
     Row("get", _W, ADMIN_READ),
     Row("post", _W, EMPTY_GOVERN),
     Row("get", _W + "w/<str:webhook>", ADMIN_READ),
@@ -121,6 +136,19 @@ API = [
 ]
 
 
+def _make_integration(owner: User, project: Project) -> dict[str, str]:
+    now = timezone.now()
+    made = {"project": project, "kind": "github", "secret": encrypt("s3cret"), "command": "/oc"}
+    row = Integration.objects.create(id=new_id("igr"), created_at=now, **made)
+    failed = InboundDelivery.objects.create(
+        id=new_id("ind"), integration=row, state="failed", next_at=now, received_at=now
+    )
+    linked = LinkedAccount.objects.create(
+        team=project.team, user=owner, host="github.com", outside_id="1", name="alice"
+    )
+    return {"integration": row.pk, "failed": failed.pk, "linked": str(linked.pk)}
+
+
 def make_automation(owner: User, project: Project) -> dict[str, str]:
     """What the routes of these rows name."""
     team = access_team(owner, project.team_id)
@@ -142,6 +170,7 @@ def make_automation(owner: User, project: Project) -> dict[str, str]:
         "delivery_id": sent.pk,
         "schedule": plan.pk,
         "schedule_id": plan.pk,
+        **_make_integration(owner, project),
         "account_id": str(service.user_id),
         "key_id": key.pk,
         "export": "exp_none",

@@ -18,6 +18,8 @@ CATCH_ALL = {
     "sessions/views/live.py": (1, "one stream connection"),
     "sessions/stream/rooms.py": (1, "one stream connection"),
     "opencode_web/mcp_server/server.py": (1, "one tool call"),
+    "sessions/integrations/handle.py": (1, "one delivery of a forge"),
+    "sessions/integrations/replies.py": (1, "one comment on a forge"),
     "tools/registry.py": (1, "one tool call"),
     "tools/lsp/pool.py": (1, "one language server"),
     "tools/mcp/pool.py": (1, "one MCP server"),

@@ -23,7 +23,7 @@ _SET = "t/<slug:team>/settings/"
 STANDS_FOR = {
     "read": f"get (t/<slug:team>/|{_SET}(config|permissions|network)|{_S[:-1]}|{_P}(|network))",
     "work": f"(get|post) (t/<slug:team>/(choices|draft|start(/place)?)|{_SET}budgets/ask"
-    f"|{_P}(mentions|mcp/s/.+/(again|own(/end)?))|{_S}(prompt|queue/<str:prompt>/(move|restore/.+)|compact|(compare/)?stop|resume|retry|part/.+/stop))",
+    f"|{_P}(integration/link|mentions|mcp/s/.+/(again|own(/end)?))|{_S}(prompt|queue/<str:prompt>/(move|restore/.+)|compact|(compare/)?stop|resume|retry|part/.+/stop))",
     "answer": f"post ({_S}((permission|question)/<str:\\w+>(/admins)?|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:\\w+>/(revoke|restore))",
     "sessions": f"(get|post) {_S}(rename|archive|delete|compare/keep)",
@@ -36,8 +36,9 @@ STANDS_FOR = {
     "projects": f"(get|post) (t/<slug:team>/p/new|{_P}(import|clone/again))",
     "schedules": f"post {_P}schedules",
     "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*|privacy)"
-    f"|{_P}schedules/.+)|put session/<session_id>/privacy",
-    "set_up": f"post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
+    f"|{_P}integration/link/.+|{_P}schedules/.+)|put session/<session_id>/privacy",
+    "set_up": f"(get|post) {_P}integration(/secret|/remove|/again/.+)?"
+    f"|post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|catalog"
     "|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out|/tools)?)",

@@ -118,7 +118,7 @@ STOPS = [
     Stop("project-mcp-delete", _P + "mcp/s/shop/delete"),
     Stop("project-repository", _P + "repository"),
     Stop("project-secrets", _P + "secrets"),
-    Stop("project-publishing", _P + "publishing"),
+    *(Stop(f"project-{one}", _P + one) for one in ("publishing", "integration")),
     Stop("project-schedules", _P + "schedules"),
     Stop("project-schedule", _P + "schedules/{schedule}"),
     Stop("project-schedule-delete", _P + "schedules/{schedule}/delete"),
@@ -255,7 +255,7 @@ FRAMES = {
     *("me-profile", "docs-page", "login", "share", "usage", "palette", "row-menu-opened"),
 }
 
-# What is read, but is no page: parts of one, and what is not HTML. The last two ask for a
+# What is read, but is no page: parts of one, and what is not HTML. The last ones ask for a
 # confirmation by the template that others show.
 _SESSION, _PROJECT = "t/<slug:team>/s/<str:session>", "t/<slug:team>/p/<str:project>/"
 NO_PAGE = {
@@ -282,6 +282,7 @@ NO_PAGE = {
     _SESSION + "/live",
     "t/<slug:team>/settings/audit.csv",
     "t/<slug:team>/usage.csv",
+    _PROJECT + "integration/remove",
     "t/<slug:team>/settings/invites/<str:invite>/revoke",
     "t/<slug:team>/settings/members/<int:member>/remove",
     "t/<slug:team>/settings/members/tokens/<str:token>/revoke",

@@ -75,7 +75,7 @@ async def prepare_checkout(step: CheckoutStep) -> list[SessionEvent]:
 
 async def _make(checkout: Checkout, prompt_id: str) -> list[SessionEvent]:
     try:
-        made = await make_checkout(wanted_of(checkout), partial(_report, checkout))
+        made = await make_checkout(await in_db(wanted_of, checkout), partial(_report, checkout))
     except CheckoutError as exc:
         if isinstance(exc, NoCheckouts) and not (checkout.asked or checkout.rescued):
             return await in_db(mark_shared, checkout, exc.told)

@@ -33,6 +33,11 @@ class FakeForge:
     checks: str = ""
     passed: int = 0
     then: list[Callable[[BaseHTTPRequestHandler], None]] = field(default_factory=list)
+    # What is written on its issues and pull requests: {"id", "body", "on", "reactions"}.
+    comments: list[Json] = field(default_factory=list)
+    issues: set[int] = field(default_factory=lambda: {7, 8})
+    # Whether a comment is kept and the answer lost.
+    loses_answers: bool = False
 
     @property
     def api(self) -> str:
@@ -50,7 +55,11 @@ class FakeForge:
         if self.then:
             self.then.pop(0)(handler)
             return
+        before = len(self.comments)
         status, said = self._answer(handler.command, handler.path, headers, body)
+        if self.loses_answers and len(self.comments) > before:
+            handler.close_connection = True
+            return
         sent = json.dumps(said).encode()
         answer(sent, status=status, content_type="application/json")(handler)
 
@@ -62,9 +71,14 @@ class FakeForge:
         parts = urlsplit(path)
         root = urlsplit(self.api).path
         if self.kind is ForgeKind.GITLAB:
-            root += f"/projects/{quote(self.path, safe='')}/merge_requests"
+            root += f"/projects/{quote(self.path, safe='')}"
+            if (rest := parts.path.removeprefix(root)) != parts.path and "/notes" in rest:
+                return self._notes(method, rest, body)
+            root += "/merge_requests"
         else:
             root += f"/repos/{self.path}"
+            if (rest := parts.path.removeprefix(root)) != parts.path and "/issues/" in rest:
+                return self._issue_comments(method, rest, parse_qs(parts.query), body)
         if not parts.path.startswith(root):
             return 404, {"message": "404 Not Found"}
         rest = parts.path.removeprefix(root)
@@ -163,6 +177,65 @@ class FakeForge:
                 "statuses": [{"status": status} for status in statuses],
             }
         return self._one(rest.removeprefix("/pulls/"))
+
+    def comment(self, thread: str, text: str) -> Json:
+        """Somebody writes one on the forge."""
+        made = {"id": 1000 + len(self.comments), "body": text, "on": thread, "reactions": []}
+        self.comments.append(made)
+        return made
+
+    def _write(self, thread: str, body: Json) -> tuple[int, Any]:
+        if set(body) != {"body"} or not body["body"].strip() or len(body["body"]) > 65_536:
+            return 422, {"message": "Validation Failed"}
+        return 201, self.comment(thread, body["body"])
+
+    def _change(self, comment: str, body: Json) -> tuple[int, Any]:
+        found = next((one for one in self.comments if str(one["id"]) == comment), None)
+        if found is None:
+            return 404, {"message": "Not Found"}
+        found["body"] = body["body"]
+        return 200, found
+
+    def _react(self, comment: str, name: str) -> tuple[int, Any]:
+        found = next((one for one in self.comments if str(one["id"]) == comment), None)
+        if found is None or name != "eyes":
+            return 404, {"message": "Not Found"}
+        found["reactions"].append(name)
+        return 201, {"id": 1, "content": name}
+
+    def _issue_comments(
+        self, method: str, rest: str, query: dict[str, list[str]], body: Json
+    ) -> tuple[int, Any]:
+        match method, *rest.removeprefix("/issues/").split("/"):
+            case "POST", number, "comments" if int(number) in self._numbers():
+                return self._write(number, body)
+            case "GET", number, "comments":
+                size = int(query["per_page" if self.kind is ForgeKind.GITHUB else "limit"][0])
+                page = int(query["page"][0])
+                found = [one for one in self.comments if one["on"] == number]
+                return 200, found[(page - 1) * size : page * size]
+            case "PATCH", "comments", comment:
+                return self._change(comment, body)
+            case "POST", "comments", comment, "reactions":
+                return self._react(comment, body["content"])
+        return 404, {"message": "Not Found"}
+
+    def _notes(self, method: str, rest: str, body: Json) -> tuple[int, Any]:
+        kind, number, _, *more = rest.strip("/").split("/")
+        thread = f"{kind}/{number}"
+        match method, *more:
+            case ["POST"] if kind == "merge_requests" or int(number) in self.issues:
+                return self._write(thread, body)
+            case ["GET"]:
+                return 200, [one for one in reversed(self.comments) if one["on"] == thread]
+            case ["PUT", comment]:
+                return self._change(comment, body)
+            case ["POST", comment, "award_emoji"]:
+                return self._react(comment, body["name"])
+        return 404, {"message": "404 Not found"}
+
+    def _numbers(self) -> set[int]:
+        return self.issues | {int(one["number"]) for one in self.pulls}
 
     def _one(self, number: str) -> tuple[int, Any]:
         found = self._find(number)

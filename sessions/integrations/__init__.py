@@ -1,0 +1,10 @@
+"""Outside systems where people talk to agents: today the forge of a project.
+
+    setup.py     what admins set, and what is wrong with it
+    receive.py   takes what a forge sends: signed, once, before it is answered
+    handle.py    does what it asks, in order within a thread
+    accounts.py  which of our people wrote it          prompts.py  what the agent reads of it
+    replies.py   writes and edits the comments that answer
+
+`sessions.forges` knows the forges' APIs; nothing here does.
+"""

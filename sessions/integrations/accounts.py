@@ -1,0 +1,108 @@
+"""Which of our people wrote a comment.
+
+Nobody is believed by name. A person gets a code here, and writes it in a comment: so the forge
+says, under its signature, which account is theirs. A code is used once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from opencode_web.lib.errors import NotFound
+from sessions.access import ProjectAccess
+from sessions.models import Integration, LinkedAccount
+from teams.access import require_role
+from teams.audit import AuditAction, record
+from teams.models import Membership, Role, Team, User
+
+CODE_TTL = timedelta(minutes=15)
+# No letters and digits that look alike.
+_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_CODE_CHARS = 12
+
+
+@transaction.atomic
+def make_code(access: ProjectAccess) -> str:
+    """Returns: a code that links the account whose comment has it. The one before is void.
+
+    Raises: Forbidden below member.
+    """
+    require_role(access.team, Role.MEMBER)
+    user, team = access.principal.user, access.team.team
+    LinkedAccount.objects.filter(team=team, user=user, outside_id="").delete()
+    code = "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_CHARS))
+    until = timezone.now() + CODE_TTL
+    LinkedAccount.objects.create(team=team, user=user, code_digest=_digest(code), code_until=until)
+    return code
+
+
+@transaction.atomic
+def link(team: Team, code: str, *, host: str, outside_id: str, name: str) -> User | None:
+    """Link an account to whose code it is. It is then nobody else's any more.
+
+    Returns: the person; None for a code that is unknown, used or too old.
+    """
+    rows = LinkedAccount.objects.select_for_update(of=("self",)).select_related("user")
+    row = rows.filter(
+        team=team, code_digest=_digest(code.upper()), code_until__gt=timezone.now()
+    ).first()
+    if row is None:
+        return None
+    LinkedAccount.objects.filter(team=team, host=host, outside_id=outside_id).delete()
+    row.host, row.outside_id, row.name = host, outside_id, name
+    row.code_digest, row.code_until, row.linked_at = "", None, timezone.now()
+    row.save()
+    _record(AuditAction.ACCOUNT_LINKED, team, row, actor=row.user)
+    return row.user
+
+
+@transaction.atomic
+def unlink(access: ProjectAccess, linked_id: int) -> None:
+    """End one's own link, or as an admin anybody's. Raises: NotFound."""
+    rows = linked_accounts(access)
+    row = rows.filter(pk=linked_id).first()
+    if row is None:
+        raise NotFound("Account")
+    _record(AuditAction.ACCOUNT_UNLINKED, access.team.team, row, actor=access.principal.user)
+    row.delete()
+
+
+def linked_accounts(access: ProjectAccess) -> QuerySet[LinkedAccount]:
+    """Returns: one's own, and for admins everybody's."""
+    rows = LinkedAccount.objects.filter(team=access.team.team).exclude(outside_id="")
+    if not access.team.can(Role.ADMIN):
+        rows = rows.filter(user=access.principal.user)
+    return rows.select_related("user").order_by("name", "pk")
+
+
+def person_of(
+    integration: Integration, team: Team, *, host: str, outside_id: str, is_trusted: bool
+) -> User | None:
+    """Returns: in whose name a comment counts; None for nobody's."""
+    row = (
+        LinkedAccount.objects.filter(team=team, host=host, outside_id=outside_id)
+        .select_related("user")
+        .first()
+    )
+    if row is not None:
+        return row.user
+    account = integration.account if is_trusted else None
+    if account is None or not account.is_active:
+        return None
+    is_member = Membership.objects.current().filter(team=team, user=account).exists()
+    return account if is_member else None
+
+
+def _digest(code: str) -> str:
+    return hashlib.sha256(code.encode()).hexdigest()
+
+
+def _record(action: AuditAction, team: Team, row: LinkedAccount, *, actor: User) -> None:
+    data = {"name": row.name, "host": row.host, "member": row.user.display_name}
+    record(action, actor=actor, team=team, target=row.user, data=dict(data))

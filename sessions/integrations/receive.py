@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from opencode_web.lib.crypto import DecryptionError, decrypt
+from opencode_web.lib.errors import NotFound, Unauthorized, Unavailable
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.text import clean_text
+from sessions.forges.adapter import ForgeKind
+from sessions.forges.inbound import Heard, event_of, is_signed, read_comment
+from sessions.models import InboundDelivery, Integration
+from sessions.publish_settings import publishing_of
+
+MAX_BYTES = 1024 * 1024
+State = InboundDelivery.State
+
+
+def receive(integration_id: str, headers: Mapping[str, str], body: bytes) -> InboundDelivery:
+    """Keep what a forge sends. The same once more changes nothing.
+
+    `headers` have names in lower case. Returns: the row of it.
+    Raises: NotFound; Unauthorized for a wrong signature; Invalid for what is no delivery;
+    Unavailable where the secret cannot be read.
+    """
+    rows = Integration.objects.select_related("project__team")
+    row = rows.filter(pk=integration_id).first()
+    if row is None:
+        raise NotFound("Integration", integration_id)
+    try:
+        secret = decrypt(row.secret)
+    except DecryptionError as exc:
+        raise Unavailable("The secret cannot be read with this server's SECRET_KEY.") from exc
+    kind = ForgeKind(row.kind)
+    if not is_signed(kind, headers, body, secret=secret):
+        Integration.objects.filter(pk=row.pk).update(refused=F("refused") + 1)
+        raise Unauthorized("The signature of the delivery is wrong.")
+    if row.refused:
+        Integration.objects.filter(pk=row.pk).update(refused=0)
+    event = event_of(kind, headers)
+    return _keep(row, event, read_comment(kind, event, body), hashlib.sha256(body).hexdigest())
+
+
+@transaction.atomic
+def _keep(row: Integration, event: str, heard: Heard | None, digest: str) -> InboundDelivery:
+    now = timezone.now()
+    why = _why_ignored(row, heard)
+    fields = {
+        "id": new_id("ind"),
+        "event": clean_text(event),
+        "state": State.IGNORED if why else State.WAITING,
+        "problem": why,
+        "next_at": now,
+        "received_at": now,
+    }
+    if heard is not None:
+        fields |= {"thread": str(heard.thread), "author": heard.author}
+        fields["heard"] = {} if why else asdict(heard)
+    kept, _ = InboundDelivery.objects.get_or_create(integration=row, digest=digest, defaults=fields)
+    return kept
+
+
+def _why_ignored(row: Integration, heard: Heard | None) -> str:
+    """Returns: a sentence, or nothing for what has to be handled."""
+    if heard is None:
+        return "It is not a new comment of a person on an issue or a pull request."
+    if heard.repository.lower() != publishing_of(row.project).path.lower():
+        return "It is about another repository than the project's."
+    if command_in(heard.text, row.command) is None:
+        return f"It does not begin with {row.command}."
+    return ""
+
+
+def command_in(text: str, command: str) -> str | None:
+    """Returns: what follows the command at the beginning of a comment; None without it."""
+    word, _, rest = text.strip().partition("\n")
+    first, _, line = word.partition(" ")
+    if first.strip().lower() != command.lower():
+        return None
+    return f"{line.strip()}\n{rest}".strip()

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import re
+import secrets
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.crypto import encrypt
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
+from sessions.access import ProjectAccess
+from sessions.models import Integration
+from sessions.publish_settings import Publishing, publishing_of
+from teams.access import require_role
+from teams.audit import AuditAction, record
+from teams.models import Role, User
+
+DEFAULT_COMMAND = "/oc"
+_COMMAND = re.compile(r"[/@][A-Za-z0-9][A-Za-z0-9_-]{0,18}")
+
+
+@transaction.atomic
+def set_up_integration(
+    access: ProjectAccess,
+    *,
+    command: str = DEFAULT_COMMAND,
+    account_id: int | None = None,
+    ip: str | None = None,
+) -> tuple[Integration, str]:
+    """Have comments on the project's forge start sessions, or change how.
+
+    `account_id` is a service account of the team, for people without a linked account.
+
+    Returns: the row, and with a new one the secret, which cannot be shown again.
+    Raises: Conflict where nothing is known of the forge; Invalid for a command or an account that
+    cannot be used; Forbidden below admin.
+    """
+    require_role(access.team, Role.ADMIN)
+    if not _COMMAND.fullmatch(command):
+        raise Invalid(
+            _("A command is / or @ and a word of letters, digits, - and _, such as /oc."),
+            field="command",
+        )
+    publishing = publishing_of(access.project)
+    if publishing.kind is None:
+        raise Conflict(
+            _(
+                "Nothing is known of the forge that the project is on. Choose it under Publishing "
+                "first."
+            )
+        )
+    row, secret = find_integration(access), ""
+    if row is None:
+        row = Integration(id=new_id("igr"), project=access.project, created_at=timezone.now())
+        row.created_by = access.principal.user
+        row.secret, secret = _new_secret()
+    is_new = bool(secret)
+    row.kind, row.command = publishing.kind.value, command
+    row.account = _account(access, account_id)
+    row.save(force_insert=is_new)
+    action = AuditAction.INTEGRATION_CREATED if is_new else AuditAction.INTEGRATION_UPDATED
+    account = row.account.display_name if row.account else ""
+    _record(action, access, row, ip, command=command, account=account)
+    return row, secret
+
+
+@transaction.atomic
+def rotate_secret(access: ProjectAccess, *, ip: str | None = None) -> str:
+    """Make a new secret; nothing that is signed with the old one is taken any more.
+
+    Returns: it. Raises: NotFound; Forbidden below admin.
+    """
+    require_role(access.team, Role.ADMIN)
+    row = require_integration(access)
+    row.secret, secret = _new_secret()
+    row.refused = 0
+    row.save(update_fields=["secret", "refused"])
+    _record(AuditAction.INTEGRATION_UPDATED, access, row, ip, change="secret")
+    return secret
+
+
+@transaction.atomic
+def remove_integration(access: ProjectAccess, *, ip: str | None = None) -> None:
+    """Take nothing from the forge any more. The sessions stay. Raises: as `rotate_secret`."""
+    require_role(access.team, Role.ADMIN)
+    row = require_integration(access)
+    _record(AuditAction.INTEGRATION_DELETED, access, row, ip)
+    row.delete()
+
+
+def find_integration(access: ProjectAccess) -> Integration | None:
+    """Returns: the project's, with its service account; None without one."""
+    rows = Integration.objects.select_related("account")
+    return rows.filter(project=access.project).first()
+
+
+def require_integration(access: ProjectAccess) -> Integration:
+    """Raises: NotFound while there is none."""
+    row = find_integration(access)
+    if row is None:
+        raise NotFound("Integration")
+    return row
+
+
+def address_of(row: Integration) -> str:
+    """Returns: where the forge sends to; only a path while the server's own address is not set."""
+    return f"{settings.PUBLIC_URL or settings.BASE_PATH}/integrations/{row.pk}"
+
+
+def host_of(publishing: Publishing) -> str:
+    """Returns: the host of the forge's API, which its accounts belong to."""
+    return urlsplit(publishing.api_url).netloc
+
+
+def problems_of(row: Integration, publishing: Publishing) -> list[str]:
+    """Returns: what stands in the way, as sentences that say what to do."""
+    found = []
+    if not settings.PUBLIC_URL:
+        found.append(
+            _("This server does not know its own address. An operator has to set PUBLIC_URL.")
+        )
+    if publishing.kind is None or publishing.kind.value != row.kind:
+        found.append(_("The project is on another forge now. Save this page again."))
+    elif not publishing.sealed:
+        found.append(
+            _("The project has no access token, so nothing can be answered. Set it in Publishing.")
+        )
+    if row.refused:
+        found.append(
+            _(
+                "The forge sends deliveries whose signature is wrong. Enter the secret there once "
+                "more, or create a new one here."
+            )
+        )
+    if row.account and not row.account.is_active:
+        found.append(_("The service account is disabled. Choose another one."))
+    return found
+
+
+def service_accounts(access: ProjectAccess) -> QuerySet[User]:
+    """Returns: those of the team that are not disabled."""
+    return User.objects.filter(service_of=access.team.team, is_active=True).order_by("name", "pk")
+
+
+def _account(access: ProjectAccess, account_id: int | None) -> User | None:
+    """Raises: Invalid for anything but a service account of the team."""
+    if account_id is None:
+        return None
+    found = service_accounts(access).filter(pk=account_id).first()
+    if found is None:
+        raise Invalid(_("Choose a service account of this team."), field="account")
+    return found
+
+
+def _new_secret() -> tuple[str, str]:
+    secret = secrets.token_hex(32)
+    return encrypt(secret), secret
+
+
+def _record(
+    action: AuditAction, access: ProjectAccess, row: Integration, ip: str | None, **more: str
+) -> None:
+    data: JsonObject = {"name": access.project.name, "forge": row.kind, **more}
+    record(
+        action,
+        actor=access.principal.user,
+        team=access.team.team,
+        target=access.project,
+        data=data,
+        ip=ip,
+    )

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from opencode_web.lib.fields import EncryptedTextField
+
+
+class Integration(models.Model):
+    """The forge of a project, where comments start and continue its sessions."""
+
+    # Part of the address that the forge sends to.
+    id = models.CharField(primary_key=True, max_length=40)
+    project = models.OneToOneField(
+        "agent_sessions.Project", models.CASCADE, related_name="integration"
+    )
+    # A `sessions.forges.adapter.ForgeKind`: the form in which deliveries come.
+    kind = models.CharField(max_length=10)
+    # Encrypted; deliveries are signed with it.
+    secret = EncryptedTextField()
+    # The word that a comment for the agent begins with.
+    command = models.CharField(max_length=20)
+    # For whom the forge counts among those who work in the repository, and who has not linked an
+    # account; without it they are told how to link one.
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
+    # Deliveries whose signature was wrong, since the last that was right.
+    refused = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class InboundDelivery(models.Model):
+    """What a forge has sent, kept before it is answered. Its text goes once it is handled."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", _("Waiting")
+        HANDLED = "handled", _("Handled")
+        IGNORED = "ignored", _("Ignored")
+        FAILED = "failed", _("Failed")
+
+    id = models.CharField(primary_key=True, max_length=40)
+    integration = models.ForeignKey(Integration, models.CASCADE, related_name="deliveries")
+    # Of the body: a delivery that comes again, whatever its headers say, is the same one.
+    digest = models.CharField(max_length=64)
+    # The forge's name of what happened.
+    event = models.CharField(max_length=100)
+    # A `sessions.forges.adapter.Thread` as text; what belongs to one is handled in order.
+    thread = models.CharField(max_length=40, blank=True)
+    # A `sessions.forges.inbound.Heard`, while it waits or has failed.
+    heard = models.JSONField(default=dict)
+    author = models.CharField(max_length=100, blank=True)
+    state = models.CharField(max_length=7, choices=State, default=State.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    # While it is being handled: when it is taken to be lost with its worker.
+    next_at = models.DateTimeField()
+    # Why it was refused, was ignored or has failed: a sentence for people, and its cause.
+    problem = models.CharField(max_length=400, blank=True)
+    cause = models.JSONField(default=dict)
+    received_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["integration", "digest"], name="one_row_per_delivery"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["next_at"], condition=models.Q(state="waiting"), name="inbound_delivery_due"
+            ),
+            models.Index(fields=["received_at"], name="inbound_delivery_age"),
+        ]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class LinkedAccount(models.Model):
+    """An account on a forge whose comments count as a person's own in a team."""
+
+    team = models.ForeignKey("teams.Team", models.CASCADE, related_name="linked_accounts")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="linked_accounts"
+    )
+    # Of the forge's API; and the number there, which stays when somebody takes another name. Both
+    # are empty until the code has come in a comment.
+    host = models.CharField(max_length=255, blank=True)
+    outside_id = models.CharField(max_length=40, blank=True)
+    name = models.CharField(max_length=100, blank=True)
+    # SHA-256 of the code, and until when it can be used.
+    code_digest = models.CharField(max_length=64, blank=True)
+    code_until = models.DateTimeField(null=True)
+    linked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team", "host", "outside_id"],
+                condition=~models.Q(outside_id=""),
+                name="one_person_per_linked_account",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Conversation(models.Model):
+    """A thread on a forge and the session that answers there."""
+
+    integration = models.ForeignKey(Integration, models.CASCADE, related_name="conversations")
+    thread = models.CharField(max_length=40)
+    session = models.ForeignKey(
+        "agent_sessions.Session", models.CASCADE, related_name="conversations"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["integration", "thread"], name="one_session_per_conversation"
+            ),
+        ]
+
+
+class OutsideReply(models.Model):
+    """One comment of ours on a forge. What it says is read when it is written there."""
+
+    class State(models.TextChoices):
+        # To be written, or written anew.
+        PENDING = "pending", _("Waiting")
+        # Written; what happens in the session makes it pending again.
+        SHOWN = "shown", _("Shown")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Given up")
+
+    # Stands in the comment, so that it is found where the answer of the forge was lost.
+    id = models.CharField(primary_key=True, max_length=40)
+    integration = models.ForeignKey(Integration, models.CASCADE, related_name="replies")
+    thread = models.CharField(max_length=40)
+    # The prompt that it answers, and its session; without one it says `text`.
+    session = models.ForeignKey(
+        "agent_sessions.Session", models.CASCADE, null=True, related_name="outside_replies"
+    )
+    prompt_id = models.CharField(max_length=60, blank=True)
+    text = models.TextField(blank=True)
+    # The comment that it answers, which gets a reaction; and the one that it is.
+    to = models.CharField(max_length=40, blank=True)
+    comment = models.CharField(max_length=40, blank=True)
+    state = models.CharField(max_length=7, choices=State, default=State.PENDING)
+    # Rises with everything that happens there.
+    revision = models.PositiveIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_at = models.DateTimeField()
+    problem = models.CharField(max_length=400, blank=True)
+    cause = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["next_at"], condition=models.Q(state="pending"), name="outside_reply_due"
+            ),
+            models.Index(fields=["session", "state"], name="outside_replies_of_session"),
+        ]
+
+    def __str__(self) -> str:
+        return self.id

@@ -496,6 +496,8 @@ LOGGING = logging_config(
 # Packages with an entry point in `opencode_web.plugins` that are loaded, by the names of these: all
 # with *, none with nothing; one with a - before its name is left out.
 PLUGINS = env_list("PLUGINS", "*")
+# The npm registry that teams add plugins for OpenCode from; without one they cannot.
+NPM_REGISTRY = env("NPM_REGISTRY").strip()
 
 # ---- Variables that settings of teams may name --------------------------------------------------
 # Any admin of any team can send these anywhere. At the end, since the server's own are left out.

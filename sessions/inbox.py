@@ -176,7 +176,7 @@ def _introduction(row: SessionInput) -> TextPart:
     # A name is a person's own text: it gets one line and no more.
     name = " ".join(writer.display_name.split())[:80] if writer else "Somebody"
     if any(map(is_by_plugins, row.data["parts"])):
-        name = f"a plugin of the repository, in the turn of {name},"
+        name = f"a plugin, in the turn of {name},"
     text = f"While you were working, {name} added this. Take it into account and carry on."
     return TextPart(
         id=new_id("prt"),

@@ -21,7 +21,7 @@ from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.project_folders import remove_managed
 from sessions.integrations.handle import handle_due, prune_inbound
 from sessions.integrations.replies import prune_replies, send_replies
-from sessions.jobs import audit_stream, clones, disk_use, mcp_grants, sweep, webhooks
+from sessions.jobs import audit_stream, clones, disk_use, mcp_grants, packages, sweep, webhooks
 from sessions.jobs.erasure import erase_files, run_erasure
 from sessions.jobs.samples import take_sample
 from sessions.jobs.snapshot_pruning import prune_snapshots
@@ -117,6 +117,12 @@ def wake_preparing() -> None:
     """Ring again for every project whose preparation was lost with its worker."""
     for project in forgotten_projects():
         wake_clone(project)
+
+
+@shared_task(name="sessions.pin_package")
+def pin_package(plugin: int) -> None:
+    """Find out what a package of a team consists of, and fetch it."""
+    submit(packages.pin_package(plugin)).result()
 
 
 @shared_task(name="sessions.sweep_files")

@@ -62,6 +62,7 @@ from sessions.views import (
     start_place,
     team_items,
     team_mcp,
+    team_plugins,
     team_rules,
     team_secrets,
     team_settings,
@@ -141,6 +142,12 @@ _project: list[URLPattern] = [
     path("schedules/<str:schedule>/paused", schedules.schedule_paused, name="schedule_paused"),
     path("schedules/<str:schedule>/delete", schedules.schedule_delete, name="schedule_delete"),
     path("rules/<int:rule>/revoke", permissions.rule_revoke, name="rule_revoke"),
+]
+
+_plugin: list[URLPattern] = [
+    path("trust", team_plugins.plugin_trust, name="team_plugin_trust"),
+    path("reload", team_plugins.plugin_reload, name="team_plugin_reload"),
+    path("remove", team_plugins.plugin_remove, name="team_plugin_remove"),
 ]
 
 _session: list[URLPattern] = [
@@ -331,6 +338,8 @@ urlpatterns = [
     ),
     path("t/<slug:team>/settings/erase", erasure.erase, name="erase"),
     path("erasures/<str:erasure>", erasure.erasure, name="erasure"),
+    path("t/<slug:team>/settings/plugins", team_plugins.plugins, name="team_plugins"),
+    path("t/<slug:team>/settings/plugins/<int:plugin>/", include(_plugin)),
     path("t/<slug:team>/settings/search", search.search, name="search"),
     path("t/<slug:team>/settings/search/test", search.search_test, name="search_test"),
     path("t/<slug:team>/settings/search/off", search.search_off, name="search_off"),

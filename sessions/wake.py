@@ -122,6 +122,11 @@ def wake_revocations() -> None:
     transaction.on_commit(partial(send, expires_s=REPEATED_EXPIRES_S))
 
 
+def wake_pinning(plugin: int) -> None:
+    """Have a package of a team looked up and fetched, once the transaction has committed."""
+    transaction.on_commit(partial(_send, "sessions.pin_package", plugin, queue=local_queue()))
+
+
 def wake_sweep(host: str) -> None:
     """Have a host remove the files of what is gone."""
     _send("sessions.sweep_files", queue=f"sessions.{host}")

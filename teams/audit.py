@@ -105,6 +105,10 @@ class AuditAction(StrEnum):
     SECRET_REMOVED = "secret.removed"  # noqa: S105 - a name, no secret
     TEAM_SECRET_SET = "secret.team_set"  # noqa: S105 - as above
     TEAM_SECRET_REMOVED = "secret.team_removed"  # noqa: S105 - as above
+    TEAM_PLUGIN_ADDED = "plugin.added"
+    TEAM_PLUGIN_TRUSTED = "plugin.trusted"
+    TEAM_PLUGIN_RELOADED = "plugin.reloaded"
+    TEAM_PLUGIN_REMOVED = "plugin.removed"
     KEY_HIDING_CHANGED = "secret.key_hiding_changed"
     KEY_ALLOWED = "secret.key_allowed"
     MCP_SIGNED_IN = "mcp.signed_in"
@@ -246,6 +250,8 @@ _OF_SETTINGS = frozenset(
         AuditAction.REPOSITORY_TRUSTED,
         AuditAction.REPOSITORY_TRUST_WITHDRAWN,
         AuditAction.PLUGINS_RELOADED,
+        *(AuditAction.TEAM_PLUGIN_TRUSTED, AuditAction.TEAM_PLUGIN_RELOADED),
+        AuditAction.TEAM_PLUGIN_REMOVED,
         *(AuditAction.SKILL_SAVED, AuditAction.SKILL_DELETED),
         AuditAction.RULE_CREATED,
         AuditAction.RULE_REVOKED,
@@ -286,6 +292,8 @@ LASTING = frozenset(
         AuditAction.MCP_PROGRAM_ACCEPTED,
         AuditAction.REPOSITORY_TRUSTED,
         AuditAction.PLUGINS_RELOADED,
+        AuditAction.TEAM_PLUGIN_ADDED,
+        *(AuditAction.TEAM_PLUGIN_TRUSTED, AuditAction.TEAM_PLUGIN_RELOADED),
         *(AuditAction.SKILL_SAVED, AuditAction.RULE_CREATED, AuditAction.RULE_RESTORED),
         AuditAction.SCHEDULE_CREATED,
         AuditAction.SCHEDULE_UPDATED,

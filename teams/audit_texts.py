@@ -71,6 +71,10 @@ SENTENCES: dict[str, Promise] = {
     Did.SECRET_REMOVED: gettext_lazy("{who} removed the secret {name} of the project {it}."),
     Did.TEAM_SECRET_SET: gettext_lazy("{who} set the team secret {name}."),
     Did.TEAM_SECRET_REMOVED: gettext_lazy("{who} removed the team secret {name}."),
+    Did.TEAM_PLUGIN_ADDED: gettext_lazy("{who} added the plugin {name}."),
+    Did.TEAM_PLUGIN_TRUSTED: gettext_lazy("{who} trusted the plugin {name} ({digest})."),
+    Did.TEAM_PLUGIN_RELOADED: gettext_lazy("{who} reloaded the plugin {name}."),
+    Did.TEAM_PLUGIN_REMOVED: gettext_lazy("{who} removed the plugin {name}."),
     Did.KEY_HIDING_CHANGED: gettext_lazy("{who} turned on hiding well-known keys."),
     f"{Did.KEY_HIDING_CHANGED}:shown": gettext_lazy("{who} turned off hiding well-known keys."),
     Did.KEY_ALLOWED: gettext_lazy(

@@ -60,7 +60,10 @@ RIGHTS = (
     Right(
         "agents",
         Role.ADMIN,
-        _("Change the team's rules, commands, agents, skills, network, web search and sharing."),
+        _(
+            "Change the team's rules, commands, agents, skills, plugins, network, web search "
+            "and sharing."
+        ),
     ),
     Right(
         "members",

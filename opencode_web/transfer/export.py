@@ -254,6 +254,7 @@ def _to_set_again(team: Team) -> list[str]:
     secrets = ProjectSecret.objects.filter(project__team=team).select_related("project")
     found += [f"secret {one.name} of the project {one.project.name}" for one in secrets]
     found += [f"secret {one.name} of the team" for one in TeamSecret.objects.filter(team=team)]
+    found += [f"plugin {one} of the team" for one in team.plugins.filter(trusted_at__isnull=False)]
     forges = ProjectForge.objects.filter(project__team=team).exclude(token="")
     found += [f"publishing of the project {one.project.name}" for one in forges]
     found += ["web search" for _ in TeamSearch.objects.filter(team=team)]

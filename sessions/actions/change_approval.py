@@ -25,6 +25,7 @@ from sessions.actions.held_settings import with_rules
 from sessions.actions.mcp_programs import accept_mcp_program
 from sessions.actions.secrets import remove_secret, set_secret
 from sessions.actions.settings import update_project_settings, update_team_settings
+from sessions.actions.team_plugins import trust_team_plugin
 from sessions.actions.team_secrets import remove_team_secret, set_team_secret
 from sessions.actions.trust import trust_repository
 from sessions.approvals.hold import NoLongerFits
@@ -203,6 +204,7 @@ _MADE_BY: dict[str, Callable[[_Asked, _Arguments], object]] = {
     "secret.set": lambda asked, given: set_secret(asked.project(), **given),
     "team_secret.remove": lambda asked, given: remove_team_secret(asked.team, **given),
     "trust.program": lambda asked, given: accept_mcp_program(asked.project(), **given),
+    "trust.plugin": lambda asked, given: trust_team_plugin(asked.team, **given),
     "trust.repository": lambda asked, given: trust_repository(asked.project(), **given),
     "team_secret.set": lambda asked, given: set_team_secret(asked.team, **given),
 }

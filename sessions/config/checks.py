@@ -22,7 +22,7 @@ from sessions.config.reference_hints import say_references
 _ELSEWHERE = {
     "network": "SANDBOX_NETWORK and SANDBOX_HOSTS say what commands reach at most",
     "mcp": "MCP servers are set up by each team",
-    "plugin": "plugins are run from .opencode/plugin of a repository only",
+    "plugin": "each team adds plugins itself, and repositories have .opencode/plugin",
 }
 
 

@@ -25,7 +25,8 @@ from sessions.checkouts.removal import remove_checkouts, remove_left
 from sessions.git.places import checkouts_root
 from sessions.git.project_folders import managed_root
 from sessions.git.snapshots import INDEX_PREFIX
-from sessions.models import Checkout, Project, Session, Terminal
+from sessions.models import Checkout, Project, Session, TeamPlugin, Terminal
+from sessions.repository.packages import packages_root
 from sessions.retention.due import old_outputs, output_rules
 from teams.retention.days import all_days_in_force
 
@@ -53,6 +54,7 @@ def sweep_files() -> int:
     for folder in _folders(data / "snapshots"):
         removed += _sweep(folder, span, _session_of_index, _existing_sessions)
     removed += _sweep(data / "terminals", span, _terminal_of, _open_terminals)
+    removed += _sweep(packages_root(), span, _whole_name, _pinned_packages)
     removed += _sweep_checkouts(span)
     removed += _expire_outputs(data / "tool-output")
     if removed:
@@ -141,6 +143,14 @@ def _terminal_of(name: str) -> str:
 def _open_terminals(ids: list[str]) -> Iterable[str]:
     rows = Terminal.objects.exclude(status=Terminal.Status.EXITED)
     return rows.filter(pk__in=ids).values_list("pk", flat=True)
+
+
+def _whole_name(name: str) -> str:
+    return name
+
+
+def _pinned_packages(digests: list[str]) -> Iterable[str]:
+    return TeamPlugin.objects.filter(digest__in=digests).values_list("digest", flat=True)
 
 
 def _existing_projects(ids: list[str]) -> Iterable[str]:

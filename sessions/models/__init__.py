@@ -45,6 +45,7 @@ from sessions.models.session import Outcome, Session, State, WaitsFor
 from sessions.models.share import Share
 from sessions.models.skill import SkillIndex, TeamSkill
 from sessions.models.team_folder import TeamFolder
+from sessions.models.team_plugin import TeamPlugin
 from sessions.models.terminal import Terminal, TerminalTicket
 from sessions.models.todo import TodoList
 from sessions.models.token_default import TokenDefault
@@ -104,6 +105,7 @@ __all__ = [
     "SkillIndex",
     "State",
     "TeamFolder",
+    "TeamPlugin",
     "TeamSearch",
     "TeamSecret",
     "TeamSkill",

@@ -30,6 +30,7 @@ _TITLES: dict[str, Promise] = {
     "team_secret.remove": gettext_lazy("Remove the team secret %(name)s"),
     "team_secret.set": gettext_lazy("Replace the team secret %(name)s"),
     "team_secret.set:new": gettext_lazy("Add the team secret %(name)s"),
+    "trust.plugin": gettext_lazy("Trust the plugin %(name)s"),
     "trust.program": gettext_lazy("Let the MCP server %(name)s of %(project)s run its files"),
     "trust.repository": gettext_lazy("Trust the agent files of the project %(project)s"),
 }

@@ -12,7 +12,7 @@ from sessions.models import ToolDescription
 from sessions.processes import living_processes
 from sessions.repository.brought import Brought, BroughtKind
 from sessions.repository.custom_tools import Described, to_described
-from sessions.repository.plugins import Plugin, named_in
+from sessions.repository.plugins import Plugin, assumed, named_in
 
 _MOST_SHOWN = 100
 _WORST = (
@@ -58,13 +58,21 @@ class InstalledPlugin:
 
 
 def plugin_rows(brought: Brought, found: Described | None) -> list[PluginRow]:
-    """Returns: the plugins of a project's folder. `found`: None while they have not been loaded."""
-    files = brought.of(BroughtKind.PLUGIN)
-    if found is not None and brought.is_trusted:
-        known = {plugin.path: plugin for plugin in found.plugins}
-        return [_row(known[file.path], found) for file in files if file.path in known]
-    state = _("Loads in the next turn") if brought.is_trusted else _("Not trusted")
-    return [PluginRow(file.path, state, "", "", named_in(file.text), [], []) for file in files]
+    """Returns: the plugins of a project. `found`: None while they have not been loaded."""
+    found = found or Described()
+    known = {plugin.path: plugin for plugin in found.plugins}
+    rows = [
+        _row(known[one.path], found)
+        if one.path in known
+        else PluginRow(one.path, _("Loads in the next turn"), "", "", [*one.hooks], [], [])
+        for one in assumed(brought)
+    ]
+    if not brought.is_trusted:
+        rows += [
+            PluginRow(file.path, _("Not trusted"), "", "", named_in(file.text), [], [])
+            for file in brought.of(BroughtKind.PLUGIN)
+        ]
+    return rows
 
 
 def known_plugins() -> list[OpsPlugin]:
@@ -72,12 +80,17 @@ def known_plugins() -> list[OpsPlugin]:
     query."""
     rows = ToolDescription.objects.exclude(plugins=[]).select_related("project__team")
     found = [
-        OpsPlugin(row.project.team.name, row.project.name, _row(plugin, described))
+        OpsPlugin(row.project.team.name, row.project.name, plugin)
         for row in rows.order_by("-described_at")[:_MOST_SHOWN]
-        for described in (to_described(row),)
-        for plugin in described.plugins
+        for plugin in rows_of(row)
     ]
     return sorted(found, key=lambda one: not one.plugin.why)[:_MOST_SHOWN]
+
+
+def rows_of(description: ToolDescription) -> list[PluginRow]:
+    """Returns: the plugins of a project as they were when they were loaded."""
+    found = to_described(description)
+    return [_row(plugin, found) for plugin in found.plugins]
 
 
 def _row(plugin: Plugin, found: Described) -> PluginRow:

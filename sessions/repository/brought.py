@@ -72,14 +72,36 @@ class BroughtFile:
 
 
 @dataclass(frozen=True)
+class Package:
+    """A plugin of the team: an npm package as somebody has trusted it. `hooks` are those that its
+    texts name, `options` what the settings of the repository give it, as JSON."""
+
+    name: str
+    version: str
+    digest: str
+    hooks: tuple[str, ...]
+    reloads: int = 0
+    options: str = ""
+
+    @property
+    def path(self) -> str:
+        """What it is called where a plugin of a repository is called by its path."""
+        return f"{self.name}@{self.version}"
+
+
+@dataclass(frozen=True)
 class Brought:
-    """Everything that needs trust to be more than text. `is_trusted` is about exactly this."""
+    """Everything that needs trust to be more than text. `is_trusted` is about exactly this.
+
+    `packages` are the team's: they run whatever becomes of the files.
+    """
 
     files: tuple[BroughtFile, ...] = ()
     problems: tuple[Problem, ...] = ()
     is_trusted: bool = False
     # How often somebody has had the plugins loaded anew.
     reloads: int = 0
+    packages: tuple[Package, ...] = ()
 
     def of(self, *kinds: BroughtKind) -> list[BroughtFile]:
         """Returns: the files of these kinds, in the order in which they count."""
@@ -90,10 +112,14 @@ class Brought:
         """Of the paths and contents of all files; changes with any of them."""
         return digest_of(self.files)
 
+    def run(self, *kinds: BroughtKind) -> list[BroughtFile]:
+        """Returns: the files of these kinds if they may be run."""
+        return self.of(*kinds) if self.is_trusted else []
+
     @property
     def runs_plugins(self) -> bool:
         """Whether there are plugins, and they are trusted."""
-        return self.is_trusted and any(file.kind is BroughtKind.PLUGIN for file in self.files)
+        return bool(self.packages or self.run(BroughtKind.PLUGIN))
 
     def masked(self, redactor: Redactor) -> Brought:
         """Returns: the same with secrets masked in all but what is run as it is."""
@@ -105,8 +131,11 @@ class Brought:
 
     @property
     def run_digest(self) -> str:
-        """Of the tools and plugins and what lies beside them."""
-        return digest_of(tuple(self.of(*_RUN)))
+        """Of the tools and plugins that may be run and what lies beside them."""
+        files = digest_of(tuple(self.run(*_RUN)))
+        if not self.packages:
+            return files
+        return hashlib.sha256(repr((files, self.packages)).encode()).hexdigest()
 
 
 NOTHING = Brought()

@@ -58,7 +58,7 @@ class Described:
 
 def described(project: Project, brought: Brought) -> Described | None:
     """Returns: what the trusted tools of a project are; None when they have not been asked yet."""
-    if not brought.is_trusted or not brought.of(BroughtKind.TOOL, BroughtKind.PLUGIN):
+    if not brought.run(BroughtKind.TOOL) and not brought.runs_plugins:
         return Described()
     row = _DESCRIPTION.first(project.pk, brought.run_digest)
     return to_described(row) if row is not None else None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from opencode_web.lib.json import JsonObject, object_of
-from sessions.repository.brought import BroughtFile
+from sessions.repository.brought import Brought, BroughtKind
 
 BEFORE_CALL = "tool.execute.before"
 AFTER_CALL = "tool.execute.after"
@@ -106,6 +105,11 @@ def named_in(text: str) -> list[str]:
     return sorted(quoted + [name for name, named in _NAMED.items() if named.search(text)])
 
 
-def assumed(files: Iterable[BroughtFile]) -> tuple[Plugin, ...]:
-    """Returns: plugins that are trusted, as long as they could not be asked what they have."""
-    return tuple(Plugin(file.path, tuple(named_in(file.text))) for file in files)
+def assumed(brought: Brought) -> tuple[Plugin, ...]:
+    """Returns: the plugins that are trusted, in the order in which they load, as long as they
+    could not be asked what they have."""
+    files = brought.run(BroughtKind.PLUGIN)
+    return (
+        *(Plugin(package.path, package.hooks) for package in brought.packages),
+        *(Plugin(file.path, tuple(named_in(file.text))) for file in files),
+    )

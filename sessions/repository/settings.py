@@ -26,7 +26,6 @@ _NEVER = {
     "disabled_providers": "Which providers there are is set up in the settings of the team.",
     "enabled_providers": "Which providers there are is set up in the settings of the team.",
     "mcp": "MCP servers are set up in the settings of the team.",
-    "plugin": "Packages are not installed here. Put plugins in .opencode/plugin.",
     "network": "What commands reach is set up in the settings of the team and the project.",
     "limits": "Limits are set up in the settings of the team and the project.",
     "share": "Sharing is set up in the settings of the team and the project.",

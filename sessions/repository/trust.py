@@ -6,28 +6,45 @@ from dataclasses import replace
 from pathlib import Path
 
 from opencode_web.lib.compiled import CompiledQuery
-from sessions.models import Project, RepositoryTrust, Session
-from sessions.repository.brought import Brought, read_brought
+from sessions.models import Project, RepositoryTrust, Session, TeamPlugin
+from sessions.repository.brought import Brought, Package, read_brought
+from sessions.repository.wanted_packages import with_options
 from sessions.secrets import project_redactor
 
 _TRUST = CompiledQuery(lambda project_id: RepositoryTrust.objects.filter(project=project_id), str)
+_PACKAGES = CompiledQuery(
+    lambda team_id: (
+        TeamPlugin.objects.filter(team=team_id, trusted_at__isnull=False)
+        .defer("packages")
+        .order_by("name")
+    ),
+    str,
+)
 
 
 def brought_by(project: Project, directory: str = "") -> Brought:
-    """Returns: what a folder of the project brings, by default its own. Two queries, if anything.
+    """Returns: what a folder of the project brings, by default its own. One query, and two more
+    where there are files.
 
     Trust is in contents: it holds in every worktree that has exactly the trusted files.
     """
     if project.status != Project.Status.READY or not project.directory:
         return Brought()
     brought = read_brought(Path(directory or project.directory))
+    packages = tuple(map(_package, _PACKAGES.all(project.team_id)))
     if not brought.files:
-        return brought
+        return replace(brought, packages=packages) if packages else brought
     row = _TRUST.first(project.pk)
     if row is not None and row.digest == brought.digest:
         brought = replace(brought, is_trusted=True, reloads=row.reloads)
+    if packages:
+        brought = replace(brought, packages=with_options(packages, brought))
     redactor = project_redactor(project.pk)
     return brought.masked(redactor) if redactor else brought
+
+
+def _package(row: TeamPlugin) -> Package:
+    return Package(row.name, row.version, row.digest, tuple(row.hooks), row.reloads)
 
 
 def files_of(session: Session) -> str:

@@ -165,6 +165,8 @@ _TEAM = (
          need="work", slash="skills", below="sessions:skill"),
     Page("team-mcp", Group.AGENTS, gettext_lazy("MCP servers"), view="sessions:team_mcp",
          icon="cpu", need="work", words="tools model context protocol"),
+    Page("team-plugins", Group.AGENTS, gettext_lazy("Plugins"), view="sessions:team_plugins",
+         icon="cpu", need="work", words="npm packages hooks"),
     Page("web-search", Group.AGENTS, gettext_lazy("Web search"), view="sessions:search",
          icon="globe", need="work", words="engine"),
     Page("permissions", Group.SECURITY, gettext_lazy("Permissions"), view="sessions:team_rules",

@@ -10,7 +10,7 @@ from sessions.access import access_project
 from sessions.actions.schedules import ScheduleDraft, create_schedule
 from sessions.actions.webhooks import create_webhook
 from sessions.events.outbox import delivery
-from sessions.models import InboundDelivery, Integration, LinkedAccount, Project
+from sessions.models import InboundDelivery, Integration, LinkedAccount, Project, TeamPlugin
 from teams.access import access_team
 from teams.actions.services import create_service, create_service_token
 from teams.auth import authenticate_user
@@ -162,7 +162,11 @@ def make_automation(owner: User, project: Project) -> dict[str, str]:
     )
     service = create_service(team, name="Runner", role=Role.MEMBER)
     key, _ = create_service_token(team, service, name="CI", scope=Scope.READ)
+    plugin = TeamPlugin(team=team.team, name="one", version="1.0.0", added_at=timezone.now())
+    plugin.digest = "d" * 64
+    plugin.save()
     return {
+        "plugin": str(plugin.pk),
         **make_people(owner, project.team),
         "webhook": hook.pk,
         "webhook_id": hook.pk,

@@ -30,6 +30,7 @@ _P = "t/<slug:team>/p/<str:project>/"
 _M = "t/<slug:team>/settings/models/"
 _A = _M + "p/<str:provider>"
 _K = "t/<slug:team>/settings/skills/"
+_PLUGINS = "t/<slug:team>/settings/plugins"
 _MCP = "t/<slug:team>/settings/mcp/"
 _BUDGETS = "t/<slug:team>/settings/budgets"
 _CHOICES = "t/<slug:team>/choices"
@@ -219,6 +220,12 @@ PAGES = [
     Row("post", "t/<slug:team>/settings/search", EMPTY_GOVERN),
     Row("post", "t/<slug:team>/settings/search/test", (409, 409, 403, 403, 404, 302)),
     Row("post", "t/<slug:team>/settings/search/off", GOVERN),
+    Row("get", _PLUGINS, READ),
+    Row("post", _PLUGINS, EMPTY_GOVERN),
+    *(
+        Row("post", f"{_PLUGINS}/<int:plugin>/{act}", GOVERN, {"digest": "d" * 64})
+        for act in ("trust", "reload", "remove")
+    ),
     Row("get", _K, READ),
     Row("get", _K + "new", (200, 200, 403, 403, 404, 302)),
     Row("post", _K + "new", EMPTY_GOVERN),

@@ -55,7 +55,13 @@ def world(
 # What admins do and members do not, and has an end by itself or takes something away.
 OF_NOW = {
     *("checkout.discarded", "invite.revoked", "member.removed", "project.deleted"),
-    *("prompt.cancelled", "prompt.changed", "provider.deleted", "provider.signed_out"),
+    *(
+        "plugin.removed",
+        "prompt.cancelled",
+        "prompt.changed",
+        "provider.deleted",
+        "provider.signed_out",
+    ),
     *("provider.tested", "repository.trust_withdrawn", "schedule.deleted", "schedule.paused"),
     *("schedule.run", "search.switched_off", "secret.removed", "secret.team_removed"),
     *(

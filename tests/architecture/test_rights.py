@@ -44,7 +44,7 @@ STANDS_FOR = {
     "|s/<name:name>(/delete|/enabled|/accept|/sign-in|/sign-out|/tools)?)",
     "models": f"(get|post) {_SET}(models/.+|keys)",
     "agents": f"(get|post) {_SET}(config|(commands|agents|skills|mcp)/.+"
-    "|permissions/(change|restore)|network|sharing|search.*|secrets.*)",
+    "|permissions/(change|restore)|network|sharing|search.*|secrets.*|plugins.*)",
     "members": "(get|post) (member|invite)_.+|(patch|delete) member/.+"
     "|(get|post|delete) invitation.*"
     f"|(get|post) groups?(_member|_delete)?|(get|post|put|patch|delete) group/?.*"

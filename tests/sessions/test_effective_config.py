@@ -117,7 +117,7 @@ HOSTILE = {
     "skills": {"urls": ["https://evil.example"], "paths": ["skills"]},
     "references": {"docs": "https://evil.example/docs.git"},
 }
-ALWAYS = ["provider", "mcp", "plugin", "network", "limits", "worktree"]
+ALWAYS = ["provider", "mcp", "network", "limits", "worktree"]
 
 
 def test_what_a_repository_may_not_say_is_ignored_and_said(
@@ -129,7 +129,8 @@ def test_what_a_repository_may_not_say_is_ignored_and_said(
     with caplog.at_level(logging.WARNING, "sessions.config.effective"):
         config, again = project_config(project), project_config(project)
     assert again.ignored == config.ignored
-    assert [one.key for one in config.ignored] == list(HOSTILE)
+    # Which packages it names in vain is said on its page.
+    assert [one.key for one in config.ignored] == [one for one in HOSTILE if one != "plugin"]
     assert all(one.path == "opencode.json" for one in config.ignored)
     assert config.lsp is None
     assert config.formatter is None
@@ -165,7 +166,7 @@ def test_what_a_repository_may_not_say_is_ignored_and_said(
     assert project_limits(project).session_cost == 1
 
     write({**HOSTILE, "subagent_depth": 4})
-    assert keys_ignored(project) == list(HOSTILE)
+    assert keys_ignored(project) == [one for one in HOSTILE if one != "plugin"]
 
 
 @pytest.mark.parametrize(

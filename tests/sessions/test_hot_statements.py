@@ -36,6 +36,7 @@ from sessions.models import (
     SavedRule,
     Session,
     SessionInput,
+    TeamPlugin,
     TeamSearch,
     TeamSkill,
     ToolDescription,
@@ -115,6 +116,10 @@ QUERIES: dict[str, tuple[CompiledQuery[Any], Callable[[Session], tuple[str | int
     "sessions/repository/custom_tools.py:_DESCRIPTION": (
         custom_tools._DESCRIPTION,
         lambda one: (one.project_id, "digest"),
+    ),
+    "sessions/repository/trust.py:_PACKAGES": (
+        trust._PACKAGES,
+        lambda one: (one.project.team_id,),
     ),
     "sessions/repository/trust.py:_TRUST": (trust._TRUST, lambda one: (one.project_id,)),
     "sessions/rules/in_force.py:_SAVED": (
@@ -218,6 +223,10 @@ def told(alice: User, session: Session) -> Session:
     RepositoryTrust.objects.create(**known, trusted_at=timezone.now())
     ToolDescription.objects.create(**known, described_at=timezone.now())
     Webhook.objects.create(id="whk_1", team=team, url="https://hooks.example", secret=encrypt("x"))
+    now = timezone.now()
+    TeamPlugin.objects.create(
+        team=team, name="one", version="1.0.0", hooks=["event"], added_at=now, trusted_at=now
+    )
     TeamSkill.objects.create(
         team=team, name="release", description="How", text="So", updated_at=timezone.now()
     )

@@ -18,7 +18,7 @@ from sessions import tasks
 from sessions.actions.sessions import delete_session
 from sessions.git.snapshots import Snapshots
 from sessions.jobs import sweep
-from sessions.models import Project, Session
+from sessions.models import Project, Session, TeamPlugin
 from teams.models import Team, User
 from tests.sessions.factories import session_access
 
@@ -68,6 +68,17 @@ def test_files_of_existing_rows_stay(
     age()
     assert sweep.sweep_files() == 0
     assert all(path.exists() for path in places)
+
+
+def test_packages_that_no_team_has_go(data: Path, team: Team, age: Age) -> None:
+    digests = ["a" * 64, "b" * 64]
+    fields = {"name": "one", "version": "1.0.0", "added_at": timezone.now()}
+    TeamPlugin.objects.create(team=team, digest=digests[0], **fields)
+    for digest in digests:
+        (data / "packages" / digest / "node_modules/one").mkdir(parents=True)
+    age()
+    assert sweep.sweep_files() == 1
+    assert [path.name for path in (data / "packages").iterdir()] == digests[:1]
 
 
 def test_files_of_a_deleted_session_go_and_its_projects_stay(

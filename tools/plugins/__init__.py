@@ -1,12 +1,12 @@
-"""Plugins that a repository brings, loaded and called in the sandbox; nothing of them runs here.
+"""Plugins that a repository or a team brings, loaded and called in the sandbox; nothing runs here.
 
 One process holds all plugins of a session's worktree. It is spoken to in JSON-RPC, one message on
 each line. What it says begins with a marker that it was told in its first message, so that what
 plugins print is no answer. A plugin that digs for the marker in its own process gains nothing: all
 plugins of a project are trusted together, and each answer is checked like any that they may give.
 
-- `load` `{marker, at, files: {path: text}, entries: [path], folder, directory, project,
-  zod}` →
+- `load` `{marker, at, files: {path: text}, entries: [path], packages: [{path, name, folder,
+  options}], folder, directory, project, zod}` →
   `{plugins: [{path, hooks, tools: [{name, description, parameters}], problem}]}`
 - `hook` `{name, input, output, without: [path]}` → `{output?, changed: [path], failed: [{path,
   message}]}`, without what nobody has changed; with `stops`, the first that throws ends it

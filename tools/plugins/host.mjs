@@ -1,10 +1,8 @@
 // Runs inside the sandbox: loads the plugins of a repository, and calls their hooks and tools.
-// It is given to `node --input-type=module -e` as a text, after `package.mjs` and `bun.mjs`.
+// It is given to `node --input-type=module -e` as a text, after `package.mjs`, `bun.mjs` and `imports.mjs`.
 import { AsyncLocalStorage } from "node:async_hooks"
-import { spawnSync } from "node:child_process"
 import { Console } from "node:console"
 import { openSync, rmSync, writeSync } from "node:fs"
-import * as modules from "node:module"
 import { pathToFileURL } from "node:url"
 
 // What a plugin puts in the place of these later is not what is used here.
@@ -55,40 +53,6 @@ function tell(id, path) {
   at.delete(id)
   at.set(id, path)
   if (told !== undefined) write(told, stringify([...at]) + "\n", 0)
-}
-
-const IMPORTS = `
-let given
-export function initialize(data) { given = data }
-export async function resolve(specifier, context, next) {
-  const ours = given.ours[specifier] ?? (given.files[specifier] && specifier)
-  if (ours) return { url: ours, shortCircuit: true }
-  if (specifier.startsWith("node:") || given.builtin.includes(specifier))
-    return next(specifier, context)
-  if (URL.canParse(specifier, context.parentURL)) {
-    const url = new URL(specifier, context.parentURL).href
-    const names = [url, url + ".ts", url + ".js", url.replace(/[.]js$/, ".ts"), url + "/index.js"]
-    const found = names.find((name) => given.files[name] !== undefined)
-    if (found) return { url: found, shortCircuit: true }
-  }
-  throw new Error(specifier + " cannot be imported: plugins import files beside them, modules of "
-    + "Node.js, @opencode-ai/plugin, zod and bun")
-}
-export async function load(url, context, next) {
-  if (given.files[url] === undefined) return next(url, context)
-  const format = url.endsWith(".json") ? "json" : "module"
-  return { format, source: given.files[url], shortCircuit: true }
-}
-`
-
-function withoutTypes(text) {
-  const strip = modules.stripTypeScriptTypes
-  if (strip) return strip(text, { mode: "transform" })
-  const made = spawnSync("esbuild", ["--loader=ts", "--format=esm"], { input: text })
-  if (made.error)
-    throw new Error("TypeScript needs Node.js 22.13 or later, or esbuild; write JavaScript.")
-  if (made.status) throw new Error(String(made.stderr).slice(0, 500))
-  return String(made.stdout)
 }
 
 // With all of zod where a plugin may want it; else the small part of it that costs nothing.
@@ -178,14 +142,14 @@ function over(call) {
     if (question.call === call) answered({ id, error: { message: "The call is over." } })
 }
 
-async function loadOne(path, url, input) {
+async function loadOne(path, url, input, options) {
   const module = await import(url)
   const server = module.default?.server
   const found = new Set(server ? [server] : values(module))
   const functions = [...found].filter((one) => typeof one === "function")
   const plugin = { path, parts: [] }
   for (const one of functions) {
-    const hooks = await one(input)
+    const hooks = await one(input, options)
     if (hooks && typeof hooks === "object") plugin.parts.push(hooks)
   }
   if (!plugin.parts.length) throw new Error("It exports no plugin: a function that returns hooks.")
@@ -207,13 +171,17 @@ async function describe({ path, parts }) {
 }
 
 async function load(given, tell) {
-  const { files, entries: wanted, folder, directory, project, at, zod } = given
+  const { files, entries: wanted, packages: ofTeam, folder, directory, project, at, zod } = given
   rmSync(at, { force: true, recursive: true })
   told = openSync(at, "wx")
   const { node } = process.versions
   if (Number.parseInt(node) < 20) throw new Error(`Plugins need Node.js 20 or later, not ${node}.`)
   const address = (path) => pathToFileURL(`${folder}/${path}`).href
   const { texts, ours } = packages(zod)
+  // By the specifier that stands for what a package offers as a plugin.
+  const packaged = {}
+  for (const { path, name, folder } of ofTeam)
+    packaged[`package:${path}`] = { name, from: pathToFileURL(`${folder}/`).href }
   const problems = {}
   for (const [path, text] of entries(files)) {
     try {
@@ -223,7 +191,13 @@ async function load(given, tell) {
     }
   }
   modules.register("data:text/javascript," + encodeURIComponent(IMPORTS), {
-    data: { files: texts, ours, builtin: modules.builtinModules },
+    data: {
+      files: texts,
+      ours,
+      builtin: modules.builtinModules,
+      packages: packaged,
+      folders: values(packaged).map((one) => one.from),
+    },
   })
   const input = {
     client: clientAt([]),
@@ -239,7 +213,9 @@ async function load(given, tell) {
     tell(path)
     try {
       if (problems[path]) throw new Error(problems[path])
-      plugins.push(await loadOne(path, address(path), input))
+      const own = ofTeam.find((one) => one.path === path)
+      const url = own ? `package:${path}` : address(path)
+      plugins.push(await loadOne(path, url, input, own?.options ?? undefined))
     } catch (error) {
       plugins.push({ path, hooks: [], tools: [], problem: said(error) })
     }

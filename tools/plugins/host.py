@@ -16,6 +16,7 @@ from tools.custom.run import node
 from tools.errors import ToolError
 from tools.mcp.exchange import Ask, Call, Exchange, Greeted, NotBegun, ServerGone, serving
 from tools.mcp.stdio import Lines
+from tools.plugins.store import PackageFolder
 from tools.sandbox.base import Command, Sandbox, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox
 from tools.sandbox.mounts import HOME
@@ -32,6 +33,7 @@ _PROCESSES = 64
 _MAX_SAID_CHARS = 2_000
 _MOST_LEVELS = 100
 _AT = ".at"
+_TEXTS = ("bun.mjs", "imports.mjs", "host.mjs")
 # All of it as one module: see static/vendor/update.py.
 _ZOD = "static/vendor/zod-4.1.8/zod.mjs"
 _MAX_AT_BYTES = 64 * 1024
@@ -47,7 +49,7 @@ Client = Callable[[str, JsonObject], Awaitable[JsonObject]]
 
 async def nobody(name: str, given: JsonObject) -> JsonObject:
     """The `client` where nobody has prompted."""
-    raise ToolError(f"client.{name} is not available to plugins of a repository.")
+    raise ToolError(f"client.{name} is not available to plugins.")
 
 
 class PluginLate(ToolError):
@@ -114,7 +116,8 @@ class _PluginExchange(Exchange):
 
 @dataclass(frozen=True)
 class PluginProgram:
-    """The process of a worktree's plugins: `files` are its texts by path, `entries` are plugins."""
+    """The process of a worktree's plugins: `files` are its texts by path, `entries` are plugins,
+    by their paths or those of `packages`."""
 
     sandbox: Sandbox
     worktree: Path
@@ -122,13 +125,15 @@ class PluginProgram:
     files: Mapping[str, str] = field(repr=False)
     entries: tuple[str, ...]
     project: JsonObject
+    packages: tuple[PackageFolder, ...] = ()
     # Of those that load.
     client: Client = field(default=nobody, compare=False, repr=False)
 
     @property
     def _wants_zod(self) -> bool:
         """Whether to send it: its text is larger than all else."""
-        return any("zod" in text or "schema" in text for text in self.files.values())
+        named = any("zod" in text or "schema" in text for text in self.files.values())
+        return named or bool(self.packages)
 
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator[Greeted]:
@@ -146,7 +151,7 @@ class PluginProgram:
             at.unlink()  # what an earlier process was at says nothing of this one
         command = Command(argv=node(_host(), _HEAP), cwd=self.directory, timeout_s=None)
         try:
-            async with open_service(_walled(self.sandbox), command) as service:
+            async with open_service(self._walled(self.sandbox), command) as service:
                 exchange = _PluginExchange(_MarkedLines(service, marker), at=at)
                 async with serving(exchange):
                     given: JsonObject = {
@@ -155,6 +160,7 @@ class PluginProgram:
                         "files": dict(self.files),
                         "zod": _zod() if self._wants_zod else "",
                         "entries": list(self.entries),
+                        "packages": [one.to_json() for one in self.packages],
                         "folder": str(self.worktree),
                         "directory": str(self.directory),
                         "project": self.project,
@@ -167,6 +173,13 @@ class PluginProgram:
             if "exec: node" not in exc.message:
                 raise
             raise ToolError(NO_NODE) from exc
+
+    def _walled(self, sandbox: BubblewrapSandbox) -> BubblewrapSandbox:
+        """No network, and a home that no command of an agent writes to."""
+        lent = (*sandbox.layout.lent, *(one.folder for one in self.packages))
+        layout = replace(sandbox.layout, session_dir=_folder(sandbox), lent=lent)
+        limits = sandbox.limits.lowered(memory_bytes=MEMORY_BYTES, processes=_PROCESSES)
+        return replace(sandbox, layout=layout, limits=limits, network=False, hosts=None)
 
 
 def _folder(sandbox: BubblewrapSandbox) -> Path:
@@ -183,13 +196,6 @@ def _read_paths(at: Path) -> dict[int, str]:
         return {int(number): str(path) for number, path in pairs}
     except (OSError, ValueError, TypeError, RecursionError):
         return {}
-
-
-def _walled(sandbox: BubblewrapSandbox) -> BubblewrapSandbox:
-    """No network, and a home that no command of an agent writes to."""
-    layout = replace(sandbox.layout, session_dir=_folder(sandbox))
-    limits = sandbox.limits.lowered(memory_bytes=MEMORY_BYTES, processes=_PROCESSES)
-    return replace(sandbox, layout=layout, limits=limits, network=False, hosts=None)
 
 
 def loaded(greeted: Greeted) -> tuple[Loaded, ...]:
@@ -380,7 +386,7 @@ def _list(value: JsonValue) -> list[JsonValue]:
 @cache
 def _host() -> str:
     folder = Path(__file__).parent
-    texts = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("bun.mjs", "host.mjs"))
+    texts = (folder.joinpath(name).read_text(encoding="utf-8") for name in _TEXTS)
     return "".join(texts)
 
 

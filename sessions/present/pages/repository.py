@@ -21,6 +21,7 @@ from sessions.repository.custom_tools import Described, described
 from sessions.repository.globs import forget_found
 from sessions.repository.problems import Problem
 from sessions.repository.settings import Ignored, read_repository_settings, sift
+from sessions.repository.wanted_packages import unmet
 from sessions.skills import project_skills
 from tools.permissions.rules import Action
 
@@ -97,11 +98,12 @@ def build_repository_page(project: Project) -> RepositoryPage:
         for file in brought.files
     ]
     there = {file.path for file in brought.files}
-    plugin_files = {file.path for file in brought.of(BroughtKind.PLUGIN)}
+    plugins = plugin_rows(brought, found_tools)
+    plugin_paths = {plugin.path for plugin in plugins}
     return RepositoryPage(
         files=files,
         gone=sorted(path for path in trusted if path not in there),
-        plugins=plugin_rows(brought, found_tools),
+        plugins=plugins,
         skills=[
             (
                 skill.name,
@@ -116,9 +118,10 @@ def build_repository_page(project: Project) -> RepositoryPage:
             *brought.problems,
             *settings.problems,
             *_ignored(config),
+            *unmet(brought),
             *agents.problems,
             *command_problems(config),
-            *(one for one in tools.problems if one.path not in plugin_files),
+            *(one for one in tools.problems if one.path not in plugin_paths),
             *skills.problems,
         ],
         digest=brought.digest,

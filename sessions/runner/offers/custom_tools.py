@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from sessions.models import Session, ToolDescription
 from sessions.output_format import read_format
 from sessions.repository.brought import Brought, BroughtKind, read_brought
 from sessions.repository.custom_tools import CustomTool, Described, described
+from sessions.repository.packages import have_packages
 from sessions.repository.trust import brought_by
 from sessions.rules.in_force import Setup
 from sessions.runner.log.steps import ToolDescriptions
@@ -111,6 +113,7 @@ async def _run(
     shown: JsonObject = {"tool": tool.name, "input": params.arguments}
     await context.ask(PermissionAsk(tool.name, ("*",), metadata=shown))
     found = await asyncio.to_thread(read_brought, context.worktree)
+    found = replace(found, is_trusted=brought.is_trusted, packages=brought.packages)
     if not found.run_digest == brought.run_digest == tool.digest:
         raise ToolError(
             f"The tool {tool.name} was not run: the tools and plugins in .opencode of this "
@@ -162,13 +165,15 @@ async def describe_tools(step: ToolDescriptions) -> None:
     session = step.session
     folder = Path(session.worktree)
     brought = await in_db(brought_by, session.project, str(folder))
-    if not brought.is_trusted:
+    if not brought.is_trusted and not brought.packages:
         return  # they have changed since somebody looked
+    with contextlib.suppress(ToolError):  # it is said where they do not load
+        await have_packages(session.project.team_id, brought.packages)
     sandbox = await in_db(sandbox_for, session)
     tools: list[JsonValue] = []
     problems: list[JsonValue] = []
     taken: set[str] = set()
-    for file in brought.of(BroughtKind.TOOL):
+    for file in brought.run(BroughtKind.TOOL):
         try:
             found = await custom.describe(sandbox, folder / file.path, cwd=folder)
         except ToolError as exc:
@@ -180,7 +185,7 @@ async def describe_tools(step: ToolDescriptions) -> None:
             else:
                 tools.append({**tool, "path": file.path})
     plugins: list[JsonValue] = []
-    if brought.of(BroughtKind.PLUGIN):
+    if brought.runs_plugins:
         process = plugin_process(session, brought, sandbox)
         for one in await describe_plugins(process.kept(), brought):
             plugins.append(one.to_json())

@@ -129,7 +129,7 @@ class PluginClient:
                 self.said.append(text)
             value = True
         else:
-            raise ToolError(f"client.{name} is not available to plugins of a repository.")
+            raise ToolError(f"client.{name} is not available to plugins.")
         return value
 
     def _act(self, act: Callable[[Act], Any], args: JsonObject, name: str) -> JsonValue:

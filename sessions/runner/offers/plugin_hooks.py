@@ -24,7 +24,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.models import Session, ToolDescription
-from sessions.repository.brought import Brought, BroughtKind
+from sessions.repository.brought import Brought
 from sessions.repository.custom_tools import Described, described
 from sessions.repository.plugins import EVENT, LIMITS_S, SAID, Plugin, PluginNote, assumed
 from sessions.runner.offers.mcp_kept import end_server
@@ -250,9 +250,7 @@ def session_plugins(session: Session, brought: Brought, turn: str) -> SessionPlu
     """Returns: the plugins where a session works; None, without a query, where there are none."""
     if not brought.runs_plugins:
         return None
-    found = described(session.project, brought) or Described(
-        plugins=assumed(brought.of(BroughtKind.PLUGIN))
-    )
+    found = described(session.project, brought) or Described(plugins=assumed(brought))
     plugins = found.plugins
     if not any(plugin.hooks for plugin in plugins):
         return None

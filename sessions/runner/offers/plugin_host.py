@@ -8,6 +8,7 @@ turns beside the session's MCP servers, and ends like those.
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, replace
@@ -17,8 +18,9 @@ from pathlib import Path
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.models import Session
-from sessions.repository.brought import PLUGINS, Brought, BroughtKind
-from sessions.repository.plugins import DISPOSE, EVENT, HOOKS, REFUSED, named_in
+from sessions.repository.brought import PLUGINS, Brought
+from sessions.repository.packages import folder_of, have_packages
+from sessions.repository.plugins import DISPOSE, EVENT, HOOKS, REFUSED, assumed
 from sessions.repository.trust import brought_by, files_of
 from sessions.runner.offers.mcp_kept import end_server, keep
 from sessions.runner.offers.plugin_client import PluginClient
@@ -37,6 +39,7 @@ from tools.plugins.host import (
     loaded,
     problems_of,
 )
+from tools.plugins.store import PackageFolder
 from tools.redaction import NO_SECRETS
 from tools.sandbox.base import Sandbox
 from tools.sandbox.bubblewrap import BubblewrapSandbox
@@ -88,6 +91,7 @@ class PluginProcess:
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator[Greeted]:
         """Start it. Raises: ToolError."""
+        await have_packages(self.session.project.team_id, self.brought.packages)
         async with self.program.connect() as greeted, contextlib.AsyncExitStack() as stack:
             if any(EVENT in one.hooks for one in loaded(greeted)):
                 await stack.enter_async_context(telling(greeted.exchange, self.session))
@@ -97,7 +101,7 @@ class PluginProcess:
 
     async def _dispose(self, greeted: Greeted) -> None:
         """Have plugins close what they hold. What is late or at work is ended without that."""
-        known = [file.path for file in self.brought.of(BroughtKind.PLUGIN)]
+        known = [one.path for one in assumed(self.brought)]
         try:
             failed = await dispose(greeted.exchange)
         except ToolError:
@@ -119,15 +123,22 @@ def plugin_process(
 ) -> PluginProcess:
     """Returns: the process of the plugins, `without` some. They are loaded from what was read, not
     from the disk, where an agent may have changed it in between."""
-    entries = (file.path for file in brought.of(BroughtKind.PLUGIN))
+    entries = (one.path for one in assumed(brought))
+    packages = (one for one in brought.packages if one.path not in without)
     worktree = Path(session.worktree)
     program = PluginProgram(
         sandbox,
         worktree,
         Path(session.directory),
-        {file.path: file.text for file in brought.of(*PLUGINS)},
+        {file.path: file.text for file in brought.run(*PLUGINS)},
         tuple(path for path in entries if path not in without),
         {"id": session.project_id, "worktree": str(worktree)},
+        tuple(
+            PackageFolder(
+                one.path, one.name, folder_of(one.digest), json.loads(one.options or "null")
+            )
+            for one in packages
+        ),
         PluginClient(session),
     )
     return PluginProcess(session, brought, program)
@@ -166,9 +177,8 @@ async def describe_plugins(place: Server, brought: Brought) -> list[DescribedPlu
     except ToolError as exc:
         reason = plain_words(exc)
     return [
-        found.get(file.path)
-        or DescribedPlugin(file.path, tuple(named_in(file.text)), failed=reason)
-        for file in brought.of(BroughtKind.PLUGIN)
+        found.get(one.path) or DescribedPlugin(one.path, one.hooks, failed=reason)
+        for one in assumed(brought)
     ]
 
 

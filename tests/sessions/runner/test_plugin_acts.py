@@ -183,7 +183,7 @@ async def test_it_is_said_to_the_model_that_a_plugin_has_written(
         lambda: [part.data["text"] for part in Part.objects.filter(session=session, type="text")]
     )
     [told] = [text for text in texts if text.startswith("While you were working")]
-    assert "a plugin of the repository, in the turn of alice" in told.lower()
+    assert "a plugin, in the turn of alice" in told.lower()
 
 
 async def test_it_writes_nothing_above_itself(

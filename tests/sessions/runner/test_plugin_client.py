@@ -137,7 +137,7 @@ async def test_everything_else_is_refused_in_words_that_it_can_catch(
     session = await turn(alice, session, script([{"text": "done"}]))
     assert session.state == State.IDLE
     assert said(requests[0]) == {
-        name: f"client.{name} is not available to plugins of a repository." for name in REFUSED
+        name: f"client.{name} is not available to plugins." for name in REFUSED
     }
 
 

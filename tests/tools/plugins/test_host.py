@@ -225,7 +225,7 @@ async def test_a_plugin_reaches_nothing_of_the_server(
             "key": False,
             "home": [".at"],
             "secrets": [],
-            "client": "client.session.list is not available to plugins of a repository.",
+            "client": "client.session.list is not available to plugins.",
         }
 
 

@@ -1,0 +1,123 @@
+"""The plugins of a team: what each consists of, and what it does in its projects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from opencode_web.lib.json import JsonObject
+from sessions.models import TeamPlugin, ToolDescription
+from sessions.present.plugins import PluginRow, rows_of
+from sessions.repository.plugins import REFUSED
+from sessions.visibility import projects_in
+from teams.access import TeamAccess
+
+
+@dataclass(frozen=True)
+class Uses:
+    """What a plugin does in a project."""
+
+    project: str
+    plugin: PluginRow
+
+
+@dataclass(frozen=True)
+class TeamPluginRow:
+    """A package in one version. `differs` says what is other than in the one that it would
+    replace, `packages` what it needs, with its digests."""
+
+    pk: int
+    name: str
+    digest: str
+    state: str
+    chip: str
+    problem: str
+    hooks: list[str]
+    unused: list[str]
+    differs: list[str]
+    packages: list[JsonObject]
+    uses: list[Uses]
+    is_trusted: bool
+    trusted_by: str
+    trusted_at: datetime | None
+
+
+@dataclass(frozen=True)
+class TeamPluginsPage:
+    """`can_add`: whether there is a registry."""
+
+    plugins: list[TeamPluginRow]
+    can_add: bool
+
+
+def build_team_plugins(access: TeamAccess) -> TeamPluginsPage:
+    """Read the list of a team, with what it does in the projects that the person sees."""
+    rows = list(
+        TeamPlugin.objects.select_related("trusted_by")
+        .filter(team=access.team)
+        .order_by("name", "added_at")
+    )
+    trusted = {row.name: row for row in rows if row.trusted_at}
+    projects = projects_in(access)
+    found = ToolDescription.objects.filter(project__in=projects).select_related("project")
+    uses: dict[str, list[Uses]] = {}
+    for description in found.order_by("project__name"):
+        for one in rows_of(description):
+            uses.setdefault(one.path, []).append(Uses(description.project.name, one))
+    return TeamPluginsPage(
+        [_row(row, trusted.get(row.name), uses.get(str(row), [])) for row in rows],
+        bool(settings.NPM_REGISTRY),
+    )
+
+
+def _row(row: TeamPlugin, now: TeamPlugin | None, uses: list[Uses]) -> TeamPluginRow:
+    state, chip = _("Being fetched"), ""
+    if row.problem:
+        state, chip = _("Failed"), "chip-fail"
+    elif row.trusted_at:
+        state, chip = _("Trusted"), "chip-done"
+    elif row.digest:
+        state = _("Not trusted")
+    return TeamPluginRow(
+        pk=row.pk,
+        name=str(row),
+        digest=row.digest,
+        state=state,
+        chip=chip,
+        problem=row.problem,
+        hooks=[name for name in row.hooks if name not in REFUSED],
+        unused=[f"{name}: {REFUSED[name]}" for name in row.hooks if name in REFUSED],
+        differs=_differs(now, row) if now and now.pk != row.pk and row.digest else [],
+        packages=sorted(row.packages, key=lambda one: str(one["path"])),
+        uses=uses,
+        is_trusted=row.trusted_at is not None,
+        trusted_by=row.trusted_by.display_name if row.trusted_by else "",
+        trusted_at=row.trusted_at,
+    )
+
+
+def _differs(old: TeamPlugin, new: TeamPlugin) -> list[str]:
+    """Returns: what is other in a version, as sentences."""
+    said = [_("It replaces %(version)s.") % {"version": old.version}]
+    more, less = set(new.hooks) - set(old.hooks), set(old.hooks) - set(new.hooks)
+    if more:
+        said.append(_("New hooks: %(names)s.") % {"names": ", ".join(sorted(more))})
+    if less:
+        said.append(_("Hooks no longer there: %(names)s.") % {"names": ", ".join(sorted(less))})
+    was = {one["path"]: one["version"] for one in old.packages}
+    now = {one["path"]: one["version"] for one in new.packages}
+    changed = sorted(
+        f"{_short(path)} {was.get(path, '')} → {now.get(path, '')}"
+        for path in was.keys() | now.keys()
+        if was.get(path) != now.get(path)
+    )
+    if changed:
+        said.append(_("Packages: %(names)s.") % {"names": ", ".join(changed)})
+    return said
+
+
+def _short(path: str) -> str:
+    return path.removeprefix("node_modules/")

@@ -31,6 +31,7 @@ DOOR = {
         "providers/key_tests.py",
         "providers/stream.py",
         "sessions/runner/log/funds.py",
+        "sessions/runner/log/single_request.py",
         "sessions/runner/log/steps.py",
         "sessions/runner/drain/title_request.py",
         "sessions/runner/turn/plugin_messages.py",

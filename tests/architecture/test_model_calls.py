@@ -30,6 +30,7 @@ DOOR = {
         "providers/guard.py",
         "providers/key_tests.py",
         "providers/stream.py",
+        "sessions/runner/calls/model_requests.py",
         "sessions/runner/log/funds.py",
         "sessions/runner/log/single_request.py",
         "sessions/runner/log/steps.py",

@@ -13,6 +13,8 @@ from tools.base import ToolResult
 from tools.context import (
     InnerCall,
     InstructionText,
+    ModelAnswer,
+    ModelRequest,
     PermissionAsk,
     Question,
     Report,
@@ -106,6 +108,8 @@ class FakeToolContext:
     # What a person answers to the questions; None suspends the call.
     answers: list[list[str]] | None = None
     questions: list[Question] = field(default_factory=list)
+    model_says: str = ""
+    model_requests: list[ModelRequest] = field(default_factory=list)
     updates: list[JsonObject] = field(default_factory=list)
     subtasks: list[Subtask] = field(default_factory=list)
     known_skills: list[SkillText] = field(default_factory=list)
@@ -133,6 +137,10 @@ class FakeToolContext:
 
     async def unallowed(self, permission: str, patterns: Sequence[str]) -> list[str]:
         return [one for one in patterns if evaluate(permission, one, DEFAULTS) is not Action.ALLOW]
+
+    async def ask_model(self, request: ModelRequest) -> ModelAnswer:
+        self.model_requests.append(request)
+        return ModelAnswer(self.model_says, "model")
 
     async def has_asked_user(self) -> bool:
         return bool(self.questions)

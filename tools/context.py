@@ -24,6 +24,7 @@ class PermissionAsk:
     Rules are matched against `subjects` where there are any, else against `patterns`, which people
     see. `opaque`: nobody can tell what it does, so no answer that was saved covers it. `call_id` is
     another call of the same answer to ask for: the reply holds for all calls that name it.
+    `each`: an answer holds only for an ask with the same `metadata`, of several that a call makes.
     """
 
     permission: str
@@ -33,6 +34,7 @@ class PermissionAsk:
     subjects: tuple[Subject, ...] = ()
     opaque: bool = False
     call_id: str = ""
+    each: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,47 @@ class Question:
     header: str
     options: tuple[QuestionOption, ...]
     multiple: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that a model is shown."""
+
+    mime: str
+    data_url: str
+
+
+@dataclass(frozen=True)
+class ModelMessage:
+    """One of a conversation with a model: texts, and pictures as base64 data: URLs."""
+
+    role: Literal["user", "assistant"]
+    content: tuple[str | Picture, ...]
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """What a program asks a model. Nothing of it is a person's.
+
+    `hints` are parts of names of models, the best first; what they say counts more than `small`.
+    """
+
+    program: str
+    system: str
+    messages: tuple[ModelMessage, ...]
+    max_tokens: int
+    temperature: float | None = None
+    hints: tuple[str, ...] = ()
+    small: bool = False
+
+
+@dataclass(frozen=True)
+class ModelAnswer:
+    """`model` is what its provider calls it. `cut`: it was not done, and had no tokens left."""
+
+    text: str
+    model: str
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -242,7 +285,15 @@ class ToolContext(Protocol):
         ...
 
     async def has_asked_user(self) -> bool:
-        """Return whether `ask_user` has asked for this call, also before it was run again."""
+        """Return whether `ask_user`, or an ask with `each`, has waited for a person in this call,
+        also before it was run again."""
+        ...
+
+    async def ask_model(self, request: ModelRequest) -> ModelAnswer:
+        """Have a model of the session answer. It is paid as the session's own requests are.
+
+        Raises: ToolError where the session may not use a model now, or it does not answer.
+        """
         ...
 
     async def nested_instructions(self, file: Path) -> Sequence[InstructionText]:

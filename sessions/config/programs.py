@@ -83,6 +83,9 @@ class McpConfig(BaseModel):
     """How a remote one is signed in to; false for not at all."""
     account: Literal["team", "own", "either"] = "team"
     """Who signs in to a remote one: an admin for the team, each person for themselves, or both."""
+    sampling: Literal["never", "ask", "allow"] = "never"
+    """Whether it may ask the model of a session, while one of its tools runs, and has to be allowed
+    each time."""
     enabled: bool = True
     """Whether it is used."""
     timeout: int = Field(default=30_000, gt=0, le=600_000)
@@ -108,6 +111,11 @@ class McpConfig(BaseModel):
     def takes_team(self) -> bool:
         """Whether an admin may sign in to it for the team."""
         return self.signs_in and self.account != "own"
+
+    @property
+    def samples(self) -> bool:
+        """Whether it may ask for answers of a model."""
+        return self.sampling != "never"
 
     @property
     def is_remote(self) -> bool:

@@ -114,6 +114,20 @@ class McpServerForm(forms.Form):
             "owner prompts. Everyone who can open the session sees what agents read with it."
         ),
     )
+    sampling = forms.ChoiceField(
+        label=_("Model access"),
+        choices=[
+            ("never", _("Never")),
+            ("ask", _("Ask each time")),
+            ("allow", _("Allow")),
+        ],
+        initial="never",
+        required=False,
+        help_text=_(
+            "Whether the server may ask the model of a session while one of its tools runs (MCP "
+            "sampling). The session pays for the answers."
+        ),
+    )
     timeout = forms.IntegerField(
         label=_("Timeout in seconds"),
         min_value=1,
@@ -198,9 +212,11 @@ class McpServerForm(forms.Form):
             "headers": given["headers"],
             "enabled": given["enabled"],
             "account": given["account"] if self._is_remote() else "",
+            "sampling": given["sampling"],
         }
-        if item["account"] == "team":
-            item["account"] = ""
+        for key, usual in (("account", "team"), ("sampling", "never")):
+            if item[key] == usual:
+                item[key] = ""
         if given["timeout"] != before.timeout // 1000:  # what is finer than the form stays
             item["timeout"] = given["timeout"] * 1000
         return {key: value for key, value in item.items() if value not in ("", {}, [])}
@@ -255,6 +271,7 @@ def initial_of(
             f"{key}: {shown(key, value)}" for key, value in server.headers.items()
         ),
         "account": server.account,
+        "sampling": server.sampling,
         "timeout": max(1, server.timeout // 1000),
         "enabled": server.enabled,
     }

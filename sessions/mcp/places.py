@@ -41,7 +41,7 @@ def place_of(server: McpConfig, folder: Path, sandbox: Sandbox, *, bearer: str =
         env=_filled(server.environment, sandbox.redactor.secrets, _WANTED_INSIDE),
         network=True,
     )
-    return Program(sandbox, command)
+    return Program(sandbox, command, samples=server.samples)
 
 
 def address_of(server: McpConfig, secrets: Mapping[str, str], *, bearer: str = "") -> Address:
@@ -52,7 +52,7 @@ def address_of(server: McpConfig, secrets: Mapping[str, str], *, bearer: str = "
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
             raise ToolError(f"Its header {name} has characters that no header may have.")
-    return Address(server.url, headers)
+    return Address(server.url, headers, samples=server.samples)
 
 
 def redactor_of(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated, Literal
@@ -41,10 +41,13 @@ _SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECA
 # Names of permissions, and of what the server offers by other ways than the registry.
 LIST_RESOURCES, LIST_TEMPLATES = "list_mcp_resources", "list_mcp_resource_templates"
 READ_RESOURCE = "read_mcp_resource"
+# Its patterns are names of servers.
+SAMPLING = "sampling"
 RESERVED = frozenset({"external_directory", "doom_loop", "patch", "lsp", "StructuredOutput"}) | {
     LIST_RESOURCES,
     LIST_TEMPLATES,
     READ_RESOURCE,
+    SAMPLING,
 }
 MAX_CHARS = 40
 MAX_URI_CHARS = 2_000
@@ -271,9 +274,17 @@ def words_of_servers(
     )
 
 
-def asked_for_servers(servers: Iterable[str]) -> Ruleset:
-    """The defaults for tools of servers: each is asked for, also one that nobody knows yet."""
-    return tuple(Rule(tool_name(name, "") + "*", "*", Action.ASK) for name in servers)
+def asked_for_servers(servers: Mapping[str, McpConfig]) -> Ruleset:
+    """The defaults for servers: each of their tools is asked for, also one that nobody knows yet,
+    and so is what they ask a model, unless their settings allow it."""
+    return tuple(rule for name, one in servers.items() for rule in _asked_for(name, one))
+
+
+def _asked_for(name: str, server: McpConfig) -> Iterator[Rule]:
+    yield Rule(tool_name(name, "") + "*", "*", Action.ASK)
+    # As a pattern the name could stand for others.
+    is_allowed = server.sampling == "allow" and not set("*?") & set(name)
+    yield Rule(SAMPLING, name, Action.ALLOW if is_allowed else Action.ASK)
 
 
 def statuses(project: Project, servers: dict[str, McpConfig], user_id: int) -> dict[str, McpStatus]:

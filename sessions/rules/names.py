@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from django.db.models import Q
 
 from opencode_web.lib.instance_config import instance_config
-from sessions.mcp.servers import servers_in, tool_name
+from sessions.mcp.servers import SAMPLING, servers_in, tool_name
 from sessions.models import McpServer, ToolDescription
 from sessions.visibility import projects_in
 from teams.access import TeamAccess
@@ -20,7 +20,7 @@ from tools.permissions.rules import asked_as
 from tools.permissions.wildcards import matches, may_match
 from tools.registry import all_tools
 
-_OF_NO_TOOL = frozenset({"external_directory", "doom_loop"})
+_OF_NO_TOOL = frozenset({"external_directory", "doom_loop", SAMPLING})
 
 
 @dataclass(frozen=True)

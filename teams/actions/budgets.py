@@ -25,10 +25,13 @@ from teams.models import Basis, Budget, BudgetNotice, Reservation, Role, Team
 
 # How long a call waits before it looks again, when others hold the rest.
 _LOOK_AGAIN = timedelta(seconds=15)
-# Titles and tests of a key take at most half a minute: one that is older has lost its process.
+# Titles, tests of a key and what MCP servers ask take at most two minutes: one that is older has
+# lost its process.
 LOST_AFTER = timedelta(minutes=5)
 # By what their reservations begin with. No drain takes these over.
-_BESIDE_SESSIONS = Q(pk__startswith="title.") | Q(pk__startswith="test.")
+_BESIDE_SESSIONS = (
+    Q(pk__startswith="title.") | Q(pk__startswith="test.") | Q(pk__startswith="sampling.")
+)
 
 
 def reserve(wanted: Reservation, *, least: Decimal) -> Reservation:
@@ -72,7 +75,7 @@ def settle(team: Team, reservation_id: str) -> Reservation | None:
 
 @transaction.atomic
 def settle_lost_calls() -> None:
-    """Count titles and tests of keys whose process has died with all that was reserved for them."""
+    """Count calls beside the turns whose process has died with all that was reserved for them."""
     old = Reservation.objects.filter(_BESIDE_SESSIONS, created_at__lt=timezone.now() - LOST_AFTER)
     lost = list(old.select_for_update())
     for held in lost:

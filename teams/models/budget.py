@@ -95,8 +95,8 @@ class Reservation(models.Model):
     a dead worker's session, or `settle_lost_calls`, turns it into usage.
     """
 
-    # What makes the call, at most one at a time: the id of a session, "title.<session>" or
-    # "test.<provider>.<number>".
+    # What makes the call, at most one at a time: the id of a session, "title.<session>",
+    # "sampling.<part>" or "test.<provider>.<number>".
     id = models.CharField(primary_key=True, max_length=120)
     team = models.ForeignKey(Team, models.CASCADE, related_name="reservations")
     # As in `UsageEntry`: deleting an account must not fail the turn.

@@ -30,7 +30,7 @@ from sessions.actions.team_secrets import set_team_secret
 from sessions.approvals.hold import NeedsApproval
 from sessions.events import live
 from sessions.models import Project, SavedRule, Session, Webhook
-from sessions.runner.drain import title_request
+from sessions.runner.log import single_request
 from sessions.runner.turn import provider_turn
 from sessions.shares.links import share_token
 from teams.access import access_team
@@ -174,7 +174,7 @@ async def test_no_exit_shows_a_secret(
 
     for module in (live, bus):
         monkeypatch.setattr(module, "publish", heard)
-    for module in (provider_turn, title_request):
+    for module in (provider_turn, single_request):
         monkeypatch.setattr(module, "stream", spied)
     project = await in_db(make_project, team, tmp_path / "shop")
     await in_db(_plant, alice, team, project)

@@ -12,7 +12,7 @@ from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script, text_of
 from tests.e2e.test_workspace import settle
-from tests.tools.mcp.servers import canned
+from tests.tools.mcp.servers import canned, living
 
 pytestmark = of_page
 # One red point.
@@ -139,3 +139,38 @@ def test_a_server_is_set_up_accepted_called_and_its_prompt_offered(
     assert client.get("/mcp").json() == {"shop": {"status": "disabled"}}
     client.patch("/config", json={"mcp": None})
     client.patch("/global/config", json={"mcp": None})
+
+
+def test_a_server_asks_the_model_when_a_person_allows_it(
+    page: Page, client: httpx.Client, server: Installation
+) -> None:
+    team = f"{server.url}/t/{server.team}"
+    command = living(Path(client.get("/path").json()["worktree"]))
+    page.goto(f"{team}/p/{server.project}/mcp/new")
+    page.get_by_label("Name", exact=True).fill("living")
+    page.get_by_label("Command", exact=True).fill(" ".join(command))
+    page.get_by_label("Model access").select_option(label="Ask each time")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Can ask the model, each time with permission.")).to_be_visible()
+    page.get_by_role("button", name="Accept").click()
+    expect(page.get_by_text("living can run these files")).to_be_visible()
+
+    session = new_session(client)
+    said = {"type": "text", "text": f"Name a tea. {script([{'text': 'Sencha'}])}"}
+    message = {"messages": [{"role": "user", "content": said}], "maxTokens": 50}
+    steps = [{"tool": "living_sample", "input": {"message": message}}], [{"text": "Enough."}]
+    client.post(f"/session/{session}/prompt_async", json=body(script(*steps)))
+    page.goto(f"{team}/s/{session}")
+    card = page.locator("[data-permission]")
+    expect(card).to_contain_text("Allow living: sample?")
+    settle(page)
+    card.get_by_role("button", name="Allow once").click()
+    expect(card).to_contain_text("Let the model answer the MCP server living?")
+    expect(card.locator("pre")).to_contain_text("User: Name a tea.")
+    settle(page)
+    card.get_by_role("button", name="Allow once").click()
+    row = page.locator("details[data-tool=living_sample]")
+    expect(row.locator("summary")).to_contain_text("asked the model:")
+    row.locator("summary").click()
+    expect(row.locator("pre")).to_contain_text("Sencha")
+    client.patch("/config", json={"mcp": None})

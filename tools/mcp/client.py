@@ -50,7 +50,9 @@ async def call_tool(
     Returns: its result, `{content, structuredContent?, isError?}`. Raises: ToolError; Suspended.
     """
     asked: JsonObject = {"name": name, "arguments": arguments}
-    return await _asking(server, lambda to: run_call(to.exchange, asked, caller), timeout_s)
+    return await _asking(
+        server, lambda to, limit: run_call(to.exchange, asked, caller, limit), timeout_s
+    )
 
 
 async def list_resources(server: Server, *, templates: bool, timeout_s: float) -> list[JsonObject]:
@@ -60,7 +62,7 @@ async def list_resources(server: Server, *, templates: bool, timeout_s: float) -
     """
     what, key = ("resources/templates", "resourceTemplates") if templates else ("resources", "")
     return await _asking(
-        server, lambda to: _list(to.exchange, what, key=key, most=MAX_RESOURCES), timeout_s
+        server, lambda to, _: _list(to.exchange, what, key=key, most=MAX_RESOURCES), timeout_s
     )
 
 
@@ -70,7 +72,9 @@ async def read_resource(server: Server, uri: str, *, timeout_s: float) -> JsonOb
     Raises: ToolError.
     """
     asked: JsonObject = {"uri": uri}
-    return await _asking(server, lambda to: to.exchange.request("resources/read", asked), timeout_s)
+    return await _asking(
+        server, lambda to, _: to.exchange.request("resources/read", asked), timeout_s
+    )
 
 
 async def challenge_of(server: Server, *, timeout_s: float) -> str | None:
@@ -82,27 +86,29 @@ async def challenge_of(server: Server, *, timeout_s: float) -> str | None:
     return None
 
 
-async def _asking(server: Server, use: Callable[[Greeted], Awaitable[T]], timeout_s: float) -> T:
+async def _asking(
+    server: Server, use: Callable[[Greeted, asyncio.Timeout], Awaitable[T]], timeout_s: float
+) -> T:
     try:
-        async with asyncio.timeout(timeout_s):
+        async with asyncio.timeout(timeout_s) as limit:
             try:
                 async with server.connect() as greeted:
-                    return await use(greeted)
+                    return await use(greeted, limit)
             except NotBegun:
                 # Another one is there by now, and this one has done nothing.
                 async with server.connect() as greeted:
-                    return await use(greeted)
+                    return await use(greeted, limit)
     except TimeoutError as exc:
         raise ToolError(
             f"The call was stopped because it took longer than {timeout_s:g} s."
         ) from exc
 
 
-async def _nothing(greeted: Greeted) -> None:
+async def _nothing(greeted: Greeted, limit: asyncio.Timeout) -> None:
     """To be let in was all."""
 
 
-async def _offer(greeted: Greeted) -> Offer:
+async def _offer(greeted: Greeted, limit: asyncio.Timeout) -> Offer:
     exchange, hello = greeted.exchange, greeted.hello
     said, can = hello.get("instructions"), hello.get("capabilities")
     offers = can if isinstance(can, dict) else {}

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from typing import Protocol
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.errors import ToolError
+from tools.mcp.calls import ELICIT, SAMPLE, Ask, Call
 from tools.mcp.unasked import CHANGES, Log
 
 VERSION = "2025-06-18"
@@ -33,10 +33,9 @@ _IN_A_ROW = 64
 _MAX_WAITING = 256
 _READS_WITHIN_S = 30.0
 _LAST_WORDS_S = 3.0
-_MOST_ASKS = 8
 _SOON_S = 2.0
 _DEAF = "The server does not read what it is sent."
-_METHOD_NOT_FOUND = -32601
+_METHOD_NOT_FOUND, _INTERNAL_ERROR = -32601, -32603
 
 
 class SignInNeeded(ToolError):
@@ -93,31 +92,6 @@ class Wire(Protocol):
         """Nobody waits any more for the answer to the request with this id."""
 
 
-@dataclass(frozen=True)
-class Ask:
-    """What a server wants to know of a person, `elicitation/create`."""
-
-    id: int | str
-    params: JsonObject
-
-
-@dataclass
-class Call:
-    """A request whose answer is awaited.
-
-    Who `follows` it looks at the rest whenever it is `stirred`: how far it is, as the server said
-    last, and what it wants to know.
-    """
-
-    method: str
-    number: int
-    answer: asyncio.Future[JsonObject]
-    follows: bool = False
-    stirred: asyncio.Event = field(default_factory=asyncio.Event)
-    progress: JsonObject | None = None
-    asks: deque[Ask] = field(default_factory=deque)
-
-
 @dataclass
 class _Outgoing:
     message: JsonObject
@@ -130,11 +104,12 @@ class Exchange:
     """Asks a server while `serve` runs.
 
     What it asks for itself is refused, but for a sign of life, the `roots` of one that has some,
-    and what it wants to know of the person behind a call.
+    what it wants to know of the person behind a call, and of a model where it `samples`.
     """
 
     wire: Wire
     roots: tuple[Path, ...] = ()
+    samples: bool = False
     log: Log = field(default_factory=Log)
     # Calls that wait for a person, by the id that their caller has given them.
     parked: dict[str, object] = field(default_factory=dict)
@@ -193,18 +168,25 @@ class Exchange:
             self.wire.give_up(call.number)
             self.notify("notifications/cancelled", {"requestId": call.number})
         for ask in call.asks:
-            self.reply(ask, {"action": "cancel"})
+            self.decline(ask)
         call.answer.cancel()
         if call.follows:
             self._called_at = time.monotonic()
 
     def reply(self, ask: Ask, result: JsonObject) -> None:
-        """Tell the server what a person has answered."""
+        """Tell the server what a person or a model has answered."""
         self._send({"id": ask.id, "result": result})
 
-    def refuse(self, ask: Ask, message: str) -> None:
+    def refuse(self, ask: Ask, message: str, *, code: int = _METHOD_NOT_FOUND) -> None:
         """Tell the server that it gets no answer, and why."""
-        self._send({"id": ask.id, "error": {"code": _METHOD_NOT_FOUND, "message": message}})
+        self._send({"id": ask.id, "error": {"code": code, "message": message}})
+
+    def decline(self, ask: Ask) -> None:
+        """Tell the server that nobody answers."""
+        if ask.method == SAMPLE:
+            self.refuse(ask, "No model is asked for this.", code=_INTERNAL_ERROR)
+        else:
+            self.reply(ask, {"action": "cancel"})
 
     def open_call(self, number: JsonValue) -> Call | None:
         """Returns: the request with this id, as long as its answer is awaited."""
@@ -289,13 +271,14 @@ class Exchange:
         given = message.get("params")
         params = given if isinstance(given, dict) else {}
         if isinstance(number, int | str):
-            self._asked(Ask(number, params), method)
+            self._asked(Ask(number, params, method))
         else:
             self._told(method, params)
         return False
 
-    def _asked(self, ask: Ask, method: str) -> None:
+    def _asked(self, ask: Ask) -> None:
         """The server wants an answer."""
+        method = ask.method
         if method == "ping":
             self.reply(ask, {})
         elif method == "roots/list" and self.roots:
@@ -303,20 +286,17 @@ class Exchange:
                 {"uri": root.as_uri(), "name": root.name} for root in self.roots
             ]
             self.reply(ask, {"roots": roots})
-        elif method == "elicitation/create":
-            self._asked_person(ask)
+        elif method == ELICIT or (method == SAMPLE and self.samples):
+            self._asked_in_call(ask)
         else:
             self.refuse(ask, "This is not offered here.")
 
-    def _asked_person(self, ask: Ask) -> None:
+    def _asked_in_call(self, ask: Ask) -> None:
         """Nobody is asked but for a call, and the protocol does not say for which of several."""
         open_calls = (call for call in self._calls.values() if not call.answer.done())
         call = next((call for call in open_calls if call.follows), None)
-        if call is None or len(call.asks) >= _MOST_ASKS:
-            self.reply(ask, {"action": "cancel"})
-            return
-        call.asks.append(ask)
-        call.stirred.set()
+        if call is None or not call.take(ask):
+            self.decline(ask)
 
     def _told(self, method: str, params: JsonObject) -> None:
         if method == "notifications/progress":
@@ -325,6 +305,9 @@ class Exchange:
             if call is not None and call.follows:
                 call.progress = params
                 call.stirred.set()
+        elif method == "notifications/cancelled":
+            for call in self._calls.values():
+                call.withdraw(params.get("requestId"))
         elif method == "notifications/message":
             self.log.add(params)
         elif method in CHANGES:
@@ -380,11 +363,16 @@ async def greet(
 
     Raises: ToolError.
     """
+    can: JsonObject = {
+        "elicitation": {},
+        **({"sampling": {}} if exchange.samples else {}),
+        **({"roots": {}} if exchange.roots else {}),
+    }
     hello = await exchange.request(
         "initialize",
         {
             "protocolVersion": VERSION,
-            "capabilities": {"elicitation": {}, **({"roots": {}} if exchange.roots else {})},
+            "capabilities": can,
             "clientInfo": {"name": "opencode-web", "version": "1"},
         },
     )

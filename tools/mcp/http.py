@@ -84,17 +84,21 @@ class _Messages:
 
 
 @contextlib.asynccontextmanager
-async def connect(url: str, *, headers: Mapping[str, str]) -> AsyncIterator[Greeted]:
+async def connect(
+    url: str, *, headers: Mapping[str, str], samples: bool = False
+) -> AsyncIterator[Greeted]:
     """Greet a server: by streamable HTTP, and where it does not know that, by SSE.
 
     Raises: ToolError, SignInNeeded where it wants a sign-in.
     """
     async with contextlib.AsyncExitStack() as stack:
         try:
-            greeted = await stack.enter_async_context(_open(url, headers, by_events=False))
+            greeted = await stack.enter_async_context(_open(url, headers, samples, by_events=False))
         except _SpokenDifferently as first:
             try:
-                greeted = await stack.enter_async_context(_open(url, headers, by_events=True))
+                greeted = await stack.enter_async_context(
+                    _open(url, headers, samples, by_events=True)
+                )
             except SignInNeeded:
                 raise
             except ToolError as exc:
@@ -107,7 +111,9 @@ class _SpokenDifferently(ToolError):
 
 
 @contextlib.asynccontextmanager
-async def _open(url: str, headers: Mapping[str, str], *, by_events: bool) -> AsyncIterator[Greeted]:
+async def _open(
+    url: str, headers: Mapping[str, str], samples: bool, *, by_events: bool
+) -> AsyncIterator[Greeted]:
     async with GuardedTransport() as inner:
         line = Line(inner, listens=by_events)
         client = httpx2.AsyncClient(transport=line, headers=dict(headers), trust_env=False)
@@ -115,7 +121,8 @@ async def _open(url: str, headers: Mapping[str, str], *, by_events: bool) -> Asy
         is_greeted = False
         try:
             async with transport as (incoming, outgoing):
-                exchange = Exchange(wire := _Messages(line, incoming, outgoing))
+                wire = _Messages(line, incoming, outgoing)
+                exchange = Exchange(wire, samples=samples)
                 line.on_failure = exchange.fail
                 async with serving(exchange):
                     greeted = await greet(exchange, on_hello=wire.agree)

@@ -42,6 +42,8 @@ class Address:
 
     url: str
     headers: Mapping[str, str] = field(repr=False)
+    # Whether it may ask for answers of a model.
+    samples: bool = False
 
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator[Greeted]:
@@ -54,6 +56,6 @@ class Address:
         except FetchError as exc:
             raise ToolError(f"The server cannot be reached: {exc}.") from exc
         http = await asyncio.to_thread(_http)
-        connecting = http.connect(url, headers=self.headers)
+        connecting = http.connect(url, headers=self.headers, samples=self.samples)
         async with connecting as greeted:
             yield greeted

@@ -97,6 +97,8 @@ class Program:
 
     sandbox: Sandbox
     command: Command
+    # Whether it may ask for answers of a model.
+    samples: bool = False
 
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator[Greeted]:
@@ -112,7 +114,7 @@ class Program:
             async with open_service(self.sandbox, self.command) as service:
                 # What the server finds at this path is the worktree too.
                 roots = (self.sandbox.layout.worktree,)
-                exchange = Exchange(Lines(service), roots)
+                exchange = Exchange(Lines(service), roots, self.samples)
                 async with serving(exchange):
                     yield await greet(exchange)
         except SandboxError as exc:

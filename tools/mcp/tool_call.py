@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.context import Suspended
 from tools.errors import ToolError
-from tools.mcp.exchange import Ask, Call, Exchange, NotBegun, SignInNeeded
+from tools.mcp.calls import SAMPLE, Ask, Call
+from tools.mcp.exchange import Exchange, NotBegun, SignInNeeded
+from tools.mcp.sampling import Refusal
 from tools.mcp.unasked import progress_text
 
 # Between two looks of people at how far it is.
@@ -41,6 +45,12 @@ class Caller(Protocol):
         Raises: Suspended.
         """
 
+    async def sample(self, params: JsonObject, number: int) -> JsonObject:
+        """Have a model answer. `number` counts what was asked in this call, from 1.
+
+        Returns: the result of `sampling/createMessage`. Raises: Refusal; Suspended.
+        """
+
 
 @dataclass
 class Parked:
@@ -51,31 +61,39 @@ class Parked:
     asked: int
 
 
-async def run_call(exchange: Exchange, params: JsonObject, caller: Caller) -> JsonObject:
-    """Call a tool, or go on with a call that waited for a person.
+async def run_call(
+    exchange: Exchange, params: JsonObject, caller: Caller, limit: asyncio.Timeout
+) -> JsonObject:
+    """Call a tool, or go on with a call that waited for a person. The time of a model is not
+    counted for the `limit`.
 
     Returns: its result. Raises: ToolError; Suspended, and then the server still works on it.
     """
     parked = exchange.parked.pop(caller.call_id, None)
     if isinstance(parked, Parked):
-        return await _follow(exchange, parked.call, caller, parked.ask, parked.asked)
+        return await _follow(exchange, parked.call, caller, limit, parked.ask, parked.asked)
     if caller.has_asked:
         raise ToolError(_ENDED)
     call = exchange.begin("tools/call", params, follows=True)
-    return await _follow(exchange, call, caller)
+    return await _follow(exchange, call, caller, limit)
 
 
 def give_up_parked(exchange: Exchange) -> None:
     """Tell the server that nobody goes on any more with the calls that wait for a person."""
     for parked in exchange.parked.values():
         if isinstance(parked, Parked):
-            exchange.reply(parked.ask, {"action": "cancel"})
+            exchange.decline(parked.ask)
             exchange.end(parked.call)
     exchange.parked.clear()
 
 
 async def _follow(
-    exchange: Exchange, call: Call, caller: Caller, ask: Ask | None = None, asked: int = 0
+    exchange: Exchange,
+    call: Call,
+    caller: Caller,
+    limit: asyncio.Timeout,
+    ask: Ask | None = None,
+    asked: int = 0,
 ) -> JsonObject:
     shown_at, is_parked = 0.0, False
     said = exchange.log.count
@@ -83,8 +101,7 @@ async def _follow(
     try:
         while not call.answer.done():
             if ask is not None:
-                result, asked = await caller.ask(ask.params, asked)
-                exchange.reply(ask, result)
+                asked = await _answer(exchange, call, caller, limit, ask, asked)
                 ask = None
             elif call.asks:
                 ask = call.asks.popleft()
@@ -110,6 +127,49 @@ async def _follow(
     finally:
         if not is_parked:
             exchange.end(call)
+
+
+async def _answer(
+    exchange: Exchange, call: Call, caller: Caller, limit: asyncio.Timeout, ask: Ask, asked: int
+) -> int:
+    """Returns: how often a person has been asked now."""
+    if ask.method == SAMPLE:
+        with _stopped(limit):
+            await _sample(exchange, call, caller, ask)
+        return asked
+    result, asked = await caller.ask(ask.params, asked)
+    exchange.reply(ask, result)
+    return asked
+
+
+async def _sample(exchange: Exchange, call: Call, caller: Caller, ask: Ask) -> None:
+    """Have a model answer, as long as the server waits for that."""
+    task = asyncio.ensure_future(caller.sample(ask.params, ask.number))
+    call.sampling = ask.id, task
+    try:
+        await asyncio.wait({task, call.answer}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done() and not task.cancelled():
+            exchange.reply(ask, task.result())
+    except Refusal as exc:
+        exchange.refuse(ask, exc.message, code=exc.code)
+    finally:
+        call.sampling = None
+        task.cancel()
+        # What it has cost is written before anything else goes on.
+        await asyncio.wait({task})
+        if not task.cancelled():
+            task.exception()  # of one that nobody waits for
+
+
+@contextlib.contextmanager
+def _stopped(limit: asyncio.Timeout) -> Iterator[None]:
+    clock = asyncio.get_running_loop().time
+    left_s = None if (ends := limit.when()) is None else ends - clock()
+    limit.reschedule(None)
+    try:
+        yield
+    finally:
+        limit.reschedule(None if left_s is None else clock() + left_s)
 
 
 def _with_log(result: JsonObject, log: str) -> JsonObject:

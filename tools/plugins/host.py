@@ -14,7 +14,8 @@ from pathlib import Path
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.custom.run import node
 from tools.errors import ToolError
-from tools.mcp.exchange import Ask, Call, Exchange, Greeted, NotBegun, ServerGone, serving
+from tools.mcp.calls import Ask, Call
+from tools.mcp.exchange import Exchange, Greeted, NotBegun, ServerGone, serving
 from tools.mcp.stdio import Lines
 from tools.plugins.store import PackageFolder
 from tools.sandbox.base import Command, Sandbox, SandboxError
@@ -105,9 +106,9 @@ class _PluginExchange(Exchange):
         paths = _read_paths(self.at)
         return paths.get(call.number) or next(reversed(paths.values()), "")
 
-    def _asked(self, ask: Ask, method: str) -> None:
+    def _asked(self, ask: Ask) -> None:
         call = self.open_call(ask.params.get("progressToken"))
-        if method != "client" or call is None or len(call.asks) >= _MOST_ASKS:
+        if ask.method != "client" or call is None or len(call.asks) >= _MOST_ASKS:
             self.refuse(ask, f"Only calls at work are answered, {_MOST_ASKS} questions at once.")
             return
         call.asks.append(ask)

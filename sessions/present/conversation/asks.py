@@ -19,6 +19,7 @@ from opencode_web.lib.json import JsonObject, object_of, text_of
 from opencode_web.lib.templatetags.ui import money
 from sessions.config.cost_limit import PERMISSION, role_to_answer
 from sessions.events.stored import StoredTool
+from sessions.mcp.servers import SAMPLING
 from sessions.models import AdminsAsked, PermissionRequest
 from sessions.present.changes.patches import patch_lines, patched_files
 from sessions.present.data import first_line, server_tool
@@ -49,6 +50,7 @@ _ACTS = {
     "webfetch": gettext_noop("Allow fetching"),
     "external_directory": gettext_noop("Allow access outside the project to"),
     "doom_loop": gettext_noop("The agent is repeating itself. Continue with"),
+    SAMPLING: gettext_noop("Let the model answer the MCP server"),
 }
 
 
@@ -62,6 +64,7 @@ _NEEDS = {
     "list": gettext_noop("Permission to list %(what)s"),
     "webfetch": gettext_noop("Permission to fetch %(what)s"),
     "external_directory": gettext_noop("Permission for a folder outside the project: %(what)s"),
+    SAMPLING: gettext_noop("Permission to ask the model for %(what)s"),
 }
 
 
@@ -261,7 +264,7 @@ def build_card(
         below=request.session.title if request.session_id != place.session else "",
         below_url=place.sub_url(request.session_id),
         asked=request.created_at,
-        # Whole: nobody can approve what is not shown. The tool takes 64 KiB at most.
+        # Whole: nobody can approve what is not shown. It has 64 KiB at most.
         command=_command(metadata),
         command_lines=one_a_line(_command(metadata), request.patterns),
         workdir=text_of(metadata, "workdir"),
@@ -351,13 +354,14 @@ def _meaning(permission: str, pattern: str) -> str:
 
 
 def _command(metadata: JsonObject) -> str:
-    """What would be run: a shell command, or the arguments of a call that repeats itself."""
+    """What would be run: a shell command, or the arguments of a call that repeats itself; or what a
+    model would be asked."""
     given = object_of(metadata, "input")
     if given:
         # Whole: of any other tool, what is named so is one of its arguments.
         line = text_of(given, "command") if metadata.get("tool") == "bash" else ""
         return line or json.dumps(given, indent=2, ensure_ascii=False)
-    return text_of(metadata, "command")
+    return text_of(metadata, "command") or text_of(metadata, "prompt")
 
 
 def one_a_line(line: str, commands: Sequence[str]) -> str:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.template.defaultfilters import filesizeformat
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.json import list_of, number_of, object_of, text_of
+from opencode_web.lib.json import JsonObject, list_of, number_of, object_of, text_of
 from sessions.events.stored import StoredTool
-from sessions.mcp.servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE
+from sessions.mcp.servers import LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE, SAMPLING
 from sessions.present.conversation.bodies import Body, OutputBody, Pair, report_body
 from sessions.present.conversation.counts import calls_of, questions_of
 from sessions.present.conversation.decisions import (
@@ -122,7 +123,7 @@ def build_tool_row(
         object=looks.object,
         words=looks.words,
         state=_state_of(call, looks),
-        numbers=looks.numbers,
+        numbers=looks.numbers or _sampled(object_of(metadata, SAMPLING)),
         added=looks.added,
         removed=looks.removed,
         note=_("Waiting for you") if waiting else "",
@@ -138,6 +139,13 @@ def build_tool_row(
         rejected=rejected,
         plugins=plugin_sentence(metadata.get("plugins")),
     )
+
+
+def _sampled(asked: JsonObject) -> str:
+    if not asked:
+        return ""
+    tokens = number_format(number_of(asked, "tokens") or 0, force_grouping=True)
+    return _("asked the model: %(tokens)s tokens") % {"tokens": tokens}
 
 
 def _state_of(call: Call, looks: Looks) -> str:

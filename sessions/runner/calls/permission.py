@@ -151,7 +151,8 @@ def _same_ask(session: Session, part: ToolPart, ask: PermissionAsk) -> Permissio
         call_id=ask.call_id or part.callID,
         permission=ask.permission,
     ).order_by("-pk")
-    return next((row for row in rows if row.patterns == list(ask.patterns)), None)
+    same = (row for row in rows if row.patterns == list(ask.patterns))
+    return next((row for row in same if not ask.each or row.metadata == ask.metadata), None)
 
 
 def _asked(

@@ -12,7 +12,8 @@ from sessions.events.parts import ToolPart
 from sessions.events.questions import QuestionAsked, QuestionInfo, QuestionOption
 from sessions.events.store import append, lock_session
 from sessions.events.types import PartUpdated
-from sessions.models import QuestionRequest
+from sessions.mcp.servers import SAMPLING
+from sessions.models import PermissionRequest, QuestionRequest
 from sessions.runner.calls.suspension import suspended
 from sessions.runner.log.deadlines import deadline_ms
 from sessions.runner.log.lease import Lease
@@ -49,8 +50,10 @@ def ask_person(
 
 
 def was_asked(session_id: str, part: ToolPart) -> bool:
-    """Whether a person was asked anything for this call."""
-    return _of_call(session_id, part).exists()
+    """Whether the call has waited for a person since it began."""
+    of_call = {"session": session_id, "message_id": part.messageID, "call_id": part.callID}
+    sampled = PermissionRequest.objects.filter(**of_call, permission=SAMPLING)
+    return _of_call(session_id, part).exists() or sampled.exists()
 
 
 def _of_call(session_id: str, part: ToolPart) -> QuerySet[QuestionRequest]:

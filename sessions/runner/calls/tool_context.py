@@ -26,6 +26,7 @@ from sessions.plan_file import plan_path
 from sessions.rules.in_force import session_ruleset
 from sessions.runner.calls.batches import begin_calls
 from sessions.runner.calls.call_stops import stoppable
+from sessions.runner.calls.model_requests import ask_model
 from sessions.runner.calls.permission import decide
 from sessions.runner.calls.plugin_calls import PluginCalls, noted
 from sessions.runner.calls.questions import ask_person, was_asked
@@ -39,9 +40,12 @@ from sessions.runner.log.pulse import Row, pulse
 from sessions.runner.log.settle import now_ms
 from sessions.skills import session_skills
 from sessions.todos import load_todos
+from tools.base import ToolError
 from tools.context import (
     InnerCall,
     InstructionText,
+    ModelAnswer,
+    ModelRequest,
     PermissionAsk,
     Question,
     Report,
@@ -163,6 +167,13 @@ class CallContext:
     async def read_todos(self) -> list[Todo]:
         """See `ToolContext.read_todos`."""
         return await in_db(read_todos, self.session_id)
+
+    async def ask_model(self, request: ModelRequest) -> ModelAnswer:
+        """See `ToolContext.ask_model`."""
+        self.part, answer = await ask_model(self._lease, self.part, request)
+        if isinstance(answer, ToolError):
+            raise answer
+        return answer
 
     async def confirm(self, ask: PermissionAsk) -> None:
         """Return when the call may go on to its own asks. Raises: as `ask`."""

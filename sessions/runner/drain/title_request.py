@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -21,26 +20,20 @@ from opencode_web.lib.telemetry import operation
 from opencode_web.lib.text import clean_text
 from providers.catalog import SCRIPTED_NPM
 from providers.funding import FundedRequest, fund
-from providers.llm.errors import ProviderError
-from providers.llm.events import Failed, Finished, TextDelta
 from providers.llm.limits import thinking_budget
 from providers.llm.messages import ModelRef, ProviderRequest, ResolvedModel, Text, UserMessage
-from providers.pricing import charge_for
 from providers.resolve import parse_ref
 from providers.small_model import small_model
-from providers.stream import stream
 from sessions.agents.fallback_models import OF_PROVIDER, models_of, usable_model
 from sessions.agents.loader import Agent, load_agents
 from sessions.config.effective import effective_data, session_config
 from sessions.config.model import Config
 from sessions.events.store import append, lock_session
-from sessions.events.types import SessionEvent, SessionUpdated, SessionUsed
+from sessions.events.types import SessionEvent, SessionUpdated
 from sessions.models import Run, Session, SessionInput
 from sessions.repository.trust import files_of
 from sessions.runner.drain.titles import title_from
-from sessions.runner.log.funds import used_at_most
-from sessions.runner.turn.meter import to_tokens
-from teams.actions.budgets import settle
+from sessions.runner.log.single_request import SingleAnswer, ask_once, settle_single
 
 TIMEOUT_S = 30.0
 MAX_PROMPT_CHARS = 4_000
@@ -61,15 +54,6 @@ class _Task:
     rest: tuple[ModelRef, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Answer:
-    text: str = ""
-    finished: Finished | None = None
-    # Refused before the model began.
-    is_free: bool = False
-    error: ProviderError | None = None
-
-
 async def write_title(session_id: str) -> None:
     """Name a session whose title is still the first line of its prompt.
 
@@ -82,10 +66,10 @@ async def write_title(session_id: str) -> None:
                 done.outcome = "not_wanted"
                 return
             while task is not None:
-                answer = _Answer()
+                answer = SingleAnswer()
                 try:
                     async with asyncio.timeout(TIMEOUT_S):
-                        answer = await _ask(task.request)
+                        answer = await ask_once(task.request)
                 finally:
                     done.outcome = await asyncio.shield(in_db(_settle, session_id, task, answer))
                 failed = isinstance(answer.error, OF_PROVIDER)
@@ -188,54 +172,23 @@ def _build_request(
     )
 
 
-async def _ask(request: FundedRequest) -> _Answer:
-    chunks: list[str] = []
-    finished: Finished | None = None
-    is_free, error = False, None
-    async with aclosing(stream(request)) as events:
-        async for event in events:
-            match event:
-                case TextDelta(text):
-                    chunks.append(text)
-                case Finished():
-                    finished = event
-                case Failed():
-                    # The stream has logged what it was.
-                    chunks.clear()
-                    is_free, error = event.is_free, event.error
-                case _:
-                    pass
-    return _Answer("".join(chunks), finished, is_free, error)
-
-
 @transaction.atomic
-def _settle(session_id: str, task: _Task, answer: _Answer) -> str:
+def _settle(session_id: str, task: _Task, answer: SingleAnswer) -> str:
     """Set the title unless a person has, and count what it cost. Returns: the outcome."""
     session = lock_session(session_id)
     events: list[SessionEvent] = []
-    held = settle(session.project.team, _reservation(session_id))
-    if answer.finished is not None and answer.finished.is_counted:
-        events.append(_used(task, answer.finished))
-    elif held is not None and not answer.is_free:
-        events.append(used_at_most(held, held.amount))
+    events += settle_single(
+        session,
+        task.request,
+        answer,
+        call_id=_reservation(session_id),
+        author_id=task.author_id,
+    )
     title = clean_title(answer.text)
     if title and session.title == task.provisional:
         events.append(SessionUpdated(title=title))
     append(session, events)
     return "completed" if session.title == title else "kept"
-
-
-def _used(task: _Task, finished: Finished) -> SessionUsed:
-    ref, charge = task.request.model.ref, charge_for(finished, task.request)
-    return SessionUsed(
-        cost=charge.cost,
-        tokens=to_tokens(finished.usage),
-        provider_id=ref.provider_id,
-        model_id=ref.model_id,
-        api_model=task.request.model.other_name,
-        author_id=task.author_id,
-        basis=charge.said_basis,
-    )
 
 
 def clean_title(answer: str) -> str:

@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from providers.actions.room import leave_line, take_key
 from providers.funding import FundedRequest, fund
-from providers.llm.messages import ProviderRequest
+from providers.llm.messages import ProviderRequest, Usage
 from providers.room import NoRoom
-from sessions.events.messages import Tokens
+from sessions.events.messages import CacheTokens, Tokens
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionStatus, SessionUsed
 from sessions.models import Session, WaitsFor
@@ -128,3 +128,14 @@ def wait_no_longer(session: Session) -> None:
 def _says_so(session: Session) -> bool:
     is_ahead = session.wake_at is not None and session.wake_at > timezone.now()
     return session.waits_for == WaitsFor.ROOM and is_ahead
+
+
+def to_tokens(usage: Usage) -> Tokens:
+    """Returns: what a provider counted, as it stands in messages and sessions."""
+    return Tokens(
+        total=usage.total_tokens,
+        input=usage.input_tokens,
+        output=usage.output_tokens,
+        reasoning=usage.reasoning_tokens,
+        cache=CacheTokens(read=usage.cache_read_tokens, write=usage.cache_write_tokens),
+    )

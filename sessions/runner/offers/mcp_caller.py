@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 
 from opencode_web.lib.json import JsonObject
-from tools.base import QuestionDismissed
-from tools.context import Question, ToolContext
-from tools.mcp.elicitation import read_form, to_result
+from sessions.mcp.servers import SAMPLING
+from tools.base import PermissionDenied, PermissionRejected, QuestionDismissed, ToolError
+from tools.context import ModelRequest, PermissionAsk, Question, ToolContext
+from tools.mcp import elicitation
+from tools.mcp.sampling import INTERNAL, Refusal, as_text, read_request, rejected, to_result
 from tools.redaction import Redactor
 
 # How often a person is asked again for one that is not valid.
@@ -34,7 +37,7 @@ class SessionCaller:
     async def ask(self, params: JsonObject, asked: int) -> tuple[JsonObject, int]:
         """See `Caller.ask`. An answer that is not valid is asked for again, with the reason."""
         shown = self.redactor.json(params)
-        form = read_form(self.server, shown)
+        form = elicitation.read_form(self.server, shown)
         if form is None:
             return _CANCEL, asked
         result, problem = _CANCEL, ""
@@ -45,10 +48,30 @@ class SessionCaller:
             except QuestionDismissed:
                 return _CANCEL, asked + 1
             asked += 1
-            result, problem = to_result(form, answers)
+            result, problem = elicitation.to_result(form, answers)
             if not problem:
                 break
         return result, asked
+
+    async def sample(self, params: JsonObject, number: int) -> JsonObject:
+        """See `Caller.sample`. What rules or people deny is rejected in the protocol's words."""
+        request = await asyncio.to_thread(self._read, params)
+        shown: JsonObject = {"server": self.server, "prompt": as_text(request), "number": number}
+        # As a pattern the name could stand for others.
+        always = () if set("*?") & set(self.server) else (self.server,)
+        wanted = PermissionAsk(SAMPLING, (self.server,), always=always, metadata=shown, each=True)
+        try:
+            await self.context.confirm(wanted)
+        except (PermissionDenied, PermissionRejected) as exc:
+            raise rejected() from exc
+        try:
+            answer = await self.context.ask_model(request)
+        except ToolError as exc:
+            raise Refusal(exc.message, INTERNAL) from exc
+        return self.redactor.json(to_result(answer, params.get("stopSequences")))
+
+    def _read(self, params: JsonObject) -> ModelRequest:
+        return read_request(self.server, self.redactor.json(params))
 
 
 def _with(problem: str, question: Question) -> Question:

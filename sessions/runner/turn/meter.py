@@ -13,7 +13,6 @@ from providers.llm.messages import Usage
 from providers.pricing import asked_tier, cost_of, is_priced
 from providers.tokens import CHARS_PER_TOKEN, estimate_fresh, estimate_request
 from sessions.events.live import Estimate, publish_estimate
-from sessions.events.messages import CacheTokens, Tokens
 from sessions.models import Message
 from sessions.runner.log.steps import ProviderTurn
 
@@ -89,14 +88,3 @@ def _follows_summary(turn: ProviderTurn) -> bool:
         answers.exclude(pk=turn.info.id).order_by("-seq").values_list("data__summary", flat=True)
     )
     return newest.first() is True
-
-
-def to_tokens(usage: Usage) -> Tokens:
-    """Returns: what a provider counted, as it stands in messages and sessions."""
-    return Tokens(
-        total=usage.total_tokens,
-        input=usage.input_tokens,
-        output=usage.output_tokens,
-        reasoning=usage.reasoning_tokens,
-        cache=CacheTokens(read=usage.cache_read_tokens, write=usage.cache_write_tokens),
-    )

@@ -55,7 +55,7 @@ from sessions.runner.calls.repairs import repair_calls
 from sessions.runner.compaction.summary import summary_events
 from sessions.runner.files.changes import turn_summary
 from sessions.runner.log.fallback import failed_part, fallback_parts, next_model
-from sessions.runner.log.funds import settle_counted_turn, settle_cut_turn
+from sessions.runner.log.funds import settle_counted_turn, settle_cut_turn, to_tokens
 from sessions.runner.log.held_inputs import hold_inputs
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.refused_files import Refusal, refusal_of
@@ -63,7 +63,7 @@ from sessions.runner.log.settle import completed, fail_call, now_ms
 from sessions.runner.log.steps import ProviderTurn
 from sessions.runner.log.text_writer import TextWriter, append_events
 from sessions.runner.offers.mcp_names import name_servers
-from sessions.runner.turn.meter import Meter, to_tokens
+from sessions.runner.turn.meter import Meter
 from sessions.runner.turn.plugin_request import with_plugins
 from sessions.runner.turn.plugin_texts import completer
 from sessions.runner.turn.retries import cut_error, final_error, wait_before_retry_s, wire_error

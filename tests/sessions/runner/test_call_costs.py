@@ -18,6 +18,7 @@ from sessions.models import Session
 from sessions.runner import run_session
 from sessions.runner.drain import attempts, title_request
 from sessions.runner.drain.title_request import write_title
+from sessions.runner.log import single_request
 from sessions.runner.turn import provider_turn
 from teams.access import access_team
 from teams.actions.budgets import change_budgets, settle_lost_calls
@@ -46,7 +47,7 @@ def session(alice: User, team: Team, tmp_path: Path) -> Session:
 @pytest.fixture
 def vendor(monkeypatch: pytest.MonkeyPatch) -> StrictVendor:
     vendor = StrictVendor(COST)
-    for module in (provider_turn, title_request):
+    for module in (provider_turn, single_request):
         monkeypatch.setattr(module, "stream", vendor.stream)
     return vendor
 
@@ -270,7 +271,7 @@ async def test_what_a_provider_says_it_has_billed_is_counted_and_held_to_the_bud
         yield TextDelta("Hello.")
         yield Finished(FinishReason.STOP, Usage(10, 10), billed=Decimal("0.75"))
 
-    for module in (provider_turn, title_request):
+    for module in (provider_turn, single_request):
         monkeypatch.setattr(module, "stream", billing)
     settings.TITLES = True
     await in_db(ask, alice, session)

@@ -12,8 +12,9 @@ import pytest_asyncio
 
 from bench.npm import Unavailable, cache, install
 from opencode_web.lib.db import in_db
+from sessions.actions.permissions import reply_permission
 from sessions.actions.questions import reply_question
-from sessions.models import Project, QuestionRequest, SavedRule, Session, State
+from sessions.models import PermissionRequest, Project, QuestionRequest, SavedRule, Session, State
 from sessions.runner.offers import mcp_kept
 from teams.models import User
 from tests.sessions.factories import prompt, script, session_access
@@ -38,7 +39,7 @@ async def everything(project: Project) -> AsyncIterator[None]:
     shutil.copytree(folder / "node_modules", Path(project.directory, "node_modules"))
 
     def prepare() -> None:
-        set_up(project, all={"command": ["node", PROGRAM], "timeout": 60_000})
+        set_up(project, all={"command": ["node", PROGRAM], "timeout": 60_000, "sampling": "ask"})
         SavedRule.objects.create(
             project=project, permission="all_*", pattern="*", created_at=project.created_at
         )
@@ -95,3 +96,21 @@ async def test_the_example_server_lives_over_a_turn(
     assert "- Favorite Integer: 42" in form
     assert session.state == State.IDLE
     assert kept() == 1
+
+
+async def test_the_example_server_asks_the_model(
+    session: Session, project: Project, alice: User
+) -> None:
+    asked = f"Name a tea. {script([{'text': 'Sencha'}])}"
+    given = {"prompt": asked, "maxTokens": 50}
+    await in_db(prompt, alice, session, calls(("trigger-sampling-request", given)))
+    session = await drain(session)
+    request = await in_db(PermissionRequest.objects.get, session=session)
+    assert (request.permission, request.patterns) == ("sampling", ["all"])
+    assert "Name a tea." in request.metadata["prompt"]
+    access = await in_db(session_access, alice, session)
+    await in_db(lambda: reply_permission(access, request, reply="once"))
+    session = await drain(session)
+    [state] = await states(session)
+    assert "Sencha" in state["output"]
+    assert "endTurn" in state["output"]

@@ -381,3 +381,19 @@ def test_the_list_takes_few_queries(
 
 
 QUERIES = 11
+
+
+def test_a_server_may_ask_the_model_when_an_admin_says_so(
+    team: Team, adam: User, client_for: ClientFor
+) -> None:
+    browser = client_for(adam)
+    for policy, said in (("ask", "each time with permission"), ("allow", "Can ask the model.")):
+        send(browser, TEAM + ("new" if policy == "ask" else "s/shop"), **SHOP, sampling=policy)
+        team.refresh_from_db()
+        assert team.config["mcp"]["shop"]["sampling"] == policy
+        assert said in page_of(browser, TEAM)
+        assert f'value="{policy}" selected' in page_of(browser, TEAM + "s/shop")
+    send(browser, TEAM + "s/shop", **SHOP, sampling="never")
+    team.refresh_from_db()
+    assert team.config["mcp"] == {"shop": STORED}
+    assert "ask the model" not in page_of(browser, TEAM)

@@ -42,6 +42,7 @@ import asyncio, socket, sys
 from collections import Counter
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import SamplingMessage, TextContent
 from pydantic import BaseModel
 
 server = MCPServer("living", log_level="CRITICAL")
@@ -78,6 +79,12 @@ async def steps(ctx: Context) -> str:
 async def form(ctx: Context) -> str:
     found = await ctx.elicit("How many?", Tea)
     return f"{found.action} {getattr(found, 'data', None)}"
+
+@server.tool()
+async def sample(ctx: Context) -> str:
+    asked = SamplingMessage(role="user", content=TextContent(type="text", text="Name a tea."))
+    found = await ctx.session.create_message([asked], max_tokens=50, system_prompt="Be brief.")
+    return f"{found.content.text} of {found.model}"
 
 app = server.sse_app() if sys.argv[1] == "sse" else server.streamable_http_app()
 listening = socket.create_server(("127.0.0.1", int(sys.argv[2])))

@@ -76,12 +76,20 @@ def ask(number, method, params):
     later["s%d" % number] = number
     say(id="s%d" % number, method=method, params=params)
 TOOLS = ["count", "die", "slow", "last", "env", "roots", "form", "grow", "fail", "steps", "heard"]
+TOOLS += ["sample", "flood", "hasty"]
+flooded, sampling = [], "sampling/createMessage"
 heard = []
 for line in sys.stdin:
     asked = json.loads(line)
     number, method, params = asked.get("id"), asked.get("method"), asked.get("params", {})
     heard.append(method or ("error" if "error" in asked else "result"))
-    if method is None:
+    if method is None and str(number).startswith("f"):
+        flooded.append(asked.get("error", asked.get("result")))
+        if len(flooded) == 30:
+            text(later.pop("flood"), json.dumps(flooded))
+    elif method is None and number not in later:
+        heard.append(json.dumps(asked.get("error", "late")))
+    elif method is None:
         text(later.pop(number), json.dumps(asked.get("result", asked.get("error"))))
     elif method == "initialize":
         assert params["protocolVersion"] == "2025-06-18", params
@@ -114,6 +122,15 @@ for line in sys.stdin:
             ask(number, "roots/list", {})
         elif name == "form":
             ask(number, "elicitation/create", params["arguments"])
+        elif name == "sample":
+            ask(number, sampling, params["arguments"]["message"])
+        elif name == "flood":
+            later["flood"] = number
+            for n in range(30):
+                say(id="f%d" % n, method=sampling, params=params["arguments"]["message"])
+        elif name == "hasty":
+            say(id="hasty", method=sampling, params=params["arguments"]["message"])
+            text(number, "done without it")
         elif name == "grow":
             TOOLS.append("grown")
             say(method="notifications/tools/list_changed")

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from opencode_web.lib.json import JsonObject
-from tests.tools.mcp.caller import Person
+from tests.tools.mcp.caller import Person, called
 from tools.context import Suspended
 from tools.errors import ToolError
 from tools.mcp.exchange import Exchange, NotBegun, ServerGone, SignInNeeded, greet, serving
-from tools.mcp.tool_call import run_call
 
 
 @dataclass
@@ -201,7 +200,7 @@ async def test_it_says_what_it_can_do() -> None:
 async def test_progress_is_shown_now_and_then() -> None:
     async with opened() as (wire, exchange):
         person = Person()
-        call = asyncio.create_task(run_call(exchange, {"name": "a"}, person))
+        call = asyncio.create_task(called(exchange, person))
         sent = await wire.heard("tools/call")
         assert sent["params"] == {"name": "a", "_meta": {"progressToken": 1}}
         for step in range(500):
@@ -222,7 +221,7 @@ async def test_its_log_is_told_with_a_failure_only() -> None:
         async with opened() as (wire, exchange):
             wire.say(method="notifications/message", params={"level": "info", "data": "before"})
             await asyncio.sleep(0.01)
-            call = asyncio.create_task(run_call(exchange, {"name": "a"}, Person()))
+            call = asyncio.create_task(called(exchange, Person()))
             await wire.heard("tools/call")
             for data in ("no\x1b disk", {"message": "none left"}, {"deep": [1]}, {"a": 1}):
                 params = {"level": "error", "data": data}
@@ -236,7 +235,7 @@ async def test_its_log_is_told_with_a_failure_only() -> None:
 async def test_a_person_is_asked_for_a_call_and_the_call_goes_on() -> None:
     async with opened() as (wire, exchange):
         answer: JsonObject = {"action": "accept", "content": {"name": "tea"}}
-        call = asyncio.create_task(run_call(exchange, {"name": "a"}, Person(answer=answer)))
+        call = asyncio.create_task(called(exchange, Person(answer=answer)))
         await wire.heard("tools/call")
         wire.say(id="s", method="elicitation/create", params={"message": "which?"})
         assert (await wire.told("s"))["result"] == answer
@@ -247,7 +246,7 @@ async def test_a_person_is_asked_for_a_call_and_the_call_goes_on() -> None:
 async def test_a_call_that_waits_for_a_person_is_found_again() -> None:
     async with opened() as (wire, exchange):
         person = Person()
-        call = asyncio.create_task(run_call(exchange, {"name": "a"}, person))
+        call = asyncio.create_task(called(exchange, person))
         await wire.heard("tools/call")
         wire.say(id="s", method="elicitation/create", params={"message": "which?"})
         with pytest.raises(Suspended):
@@ -255,7 +254,7 @@ async def test_a_call_that_waits_for_a_person_is_found_again() -> None:
         await asyncio.sleep(0.01)
         assert not [one for one in wire.sent if one.get("method") == "notifications/cancelled"]
         person.answer = {"action": "decline"}
-        again = asyncio.create_task(run_call(exchange, {"name": "a"}, person))
+        again = asyncio.create_task(called(exchange, person))
         assert (await wire.told("s"))["result"] == {"action": "decline"}
         wire.say(id=1, result={"content": []})
         assert await again == {"content": []}
@@ -266,7 +265,7 @@ async def test_a_call_that_waits_for_a_person_is_found_again() -> None:
 async def test_a_call_whose_server_ended_while_it_waited_is_not_made_again() -> None:
     async with opened() as (wire, exchange):
         with pytest.raises(ToolError, match="was not repeated"):
-            await run_call(exchange, {"name": "a"}, Person(has_asked=True))
+            await called(exchange, Person(has_asked=True))
         await asyncio.sleep(0.01)
         assert wire.sent == []
 

@@ -12,6 +12,7 @@ import pytest_asyncio
 from tests.tools.mcp.caller import Person
 from tests.tools.mcp.remote_servers import living
 from tests.tools.mcp.test_remote import HEAD, message
+from tests.tools.mcp.test_sampling import ANSWER
 from tests.web_server import answer, raw, serve_any
 from tools.context import Suspended
 from tools.errors import ToolError
@@ -19,6 +20,7 @@ from tools.mcp.client import call_tool
 from tools.mcp.content import read_result
 from tools.mcp.pool import Kept, Key, Pool
 from tools.mcp.remote import Address
+from tools.mcp.sampling import read_request
 
 
 @pytest.fixture(scope="module", params=["streamable-http", "sse"])
@@ -35,7 +37,7 @@ async def pool() -> AsyncIterator[Pool]:
 
 
 def kept(pool: Pool, url: str, session: str = "ses_1") -> Kept:
-    return Kept(pool, Key(session, "far", ""), Address(url, {}), 20)
+    return Kept(pool, Key(session, "far", ""), Address(url, {}, samples=True), 20)
 
 
 async def said(server: Kept, tool: str, *, timeout_s: float = 20, **given: object) -> str:
@@ -83,6 +85,16 @@ async def test_progress_and_forms_arrive(url: str, pool: Pool) -> None:
     person.answer = {"action": "accept", "content": {"count": 3}}
     result = await call_tool(server, "form", {}, timeout_s=20, caller=person)
     assert read_result(result).output == "accept count=3"
+
+
+async def test_a_model_answers_a_genuine_server(url: str, pool: Pool) -> None:
+    person = Person(sampled=ANSWER)
+    person.answers.set()
+    result = await call_tool(kept(pool, url), "sample", {}, timeout_s=20, caller=person)
+    assert read_result(result).output == "Sencha of m"
+    [(asked, _)] = person.samples
+    request = read_request("living", asked)
+    assert (request.system, request.messages[0].content) == ("Be brief.", ("Name a tea.",))
 
 
 async def test_a_server_that_was_started_again_is_greeted_again(pool: Pool) -> None:

@@ -58,7 +58,7 @@ async def test_a_server_remembers_within_a_session_and_nothing_of_another(
 ) -> None:
     async with pool_of() as pool:
         first, second = kept(pool, sandbox), kept(pool, sandbox, "ses_2")
-        assert len((await ask_for_tools(first, timeout_s=20)).tools) == 11
+        assert len((await ask_for_tools(first, timeout_s=20)).tools) == 14
         assert [await said(first, "count") for _ in range(3)] == ["1", "2", "3"]
         assert await said(second, "count") == "1"
         await pool.end_session("ses_1")

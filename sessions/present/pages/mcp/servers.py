@@ -99,12 +99,18 @@ class ServerLine:
     own_out_url: str = ""
     # With whose account it is used.
     whose: str = ""
+    # Whether it may ask the model, in a sentence.
+    sampling: str = ""
     # Of files of the project, until an admin has accepted them as they are.
     programs: Programs | None = None
     # Of a team's: the projects whose files it runs, where nobody has accepted them yet.
     awaited_in: list[ProjectServers] = field(default_factory=list)
 
 
+_SAMPLING = {
+    "ask": gettext_noop("Can ask the model, each time with permission."),
+    "allow": gettext_noop("Can ask the model."),
+}
 Address = Callable[[str, str], str]
 
 
@@ -269,6 +275,7 @@ def _line(
         chip=chip,
         state=_(said),
         error=error,
+        sampling=_(_SAMPLING[server.sampling]) if server.samples else "",
         offer=_offer(row),
         edit_url=address("", name) if is_own else "",
         delete_url=address("_delete", name) if is_own else "",

@@ -18,6 +18,16 @@ OFFER = """() => {
   offer.prompt = () => (window.isAsked = true);
   dispatchEvent(offer);
 }"""
+# What is in running text keeps to its lines, and a line of code is as high as code.
+SMALL = """() => [...document.querySelectorAll("a[href], button, summary, label:has(input)")]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true })
+    && !one.closest(".unseen, .skip, .diff-number, .prompt-head")
+    && (getComputedStyle(one).display !== "inline" || one.matches(":only-child")))
+  .flatMap((one) => {
+    const { width, height } = one.getBoundingClientRect();
+    const isLarge = !height || (height >= 39.5 && width >= 24);
+    return isLarge ? [] : [`${one.className} ${one.textContent.trim()} ${width}x${height}`];
+  })"""
 SHARES = "navigator.share = async ({ url }) => (window.shared = url)"
 
 
@@ -169,6 +179,29 @@ def test_what_a_session_says_is_whole_and_what_a_finger_aims_at_is_large(
         more = page.get_by_text("Options", exact=True).bounding_box()
         assert more
         assert min(more["width"], more["height"]) >= 36
+
+
+def test_a_thumb_hits_every_row(
+    server: Installation, client: httpx.Client, signed_in: BrowserContext
+) -> None:
+    session, team = new_session(client), f"{server.url}/t/{server.team}"
+    reads = [{"tool": "read", "input": {"filePath": "till.py"}}]
+    ask(client, session, script(reads, [{"text": "- `till.py`\n- The `till.py`"}]))
+    with phone(signed_in) as page:
+        for path in (
+            f"/s/{session}",
+            f"/s/{session}?panel=changes",
+            f"/s/{session}/share",
+            "/usage",
+            "/settings/members",
+            "/settings/network",
+            "/settings/models/new/openai",
+        ):
+            page.goto(team + path)
+            page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = 1))")
+            assert page.evaluate(SMALL) == [], path
+        page.goto(f"{server.url}/me/appearance")
+        assert page.evaluate(SMALL) == []
 
 
 def test_a_keyboard_on_a_small_screen_leaves_what_is_edited_and_its_buttons(

@@ -181,12 +181,15 @@ def test_what_a_session_says_is_whole_and_what_a_finger_aims_at_is_large(
         assert min(more["width"], more["height"]) >= 36
 
 
-def test_a_thumb_hits_every_row(
+def test_a_thumb_hits_every_row_and_a_reason_for_a_refusal_has_room(
     server: Installation, client: httpx.Client, signed_in: BrowserContext
 ) -> None:
     session, team = new_session(client), f"{server.url}/t/{server.team}"
     reads = [{"tool": "read", "input": {"filePath": "till.py"}}]
     ask(client, session, script(reads, [{"text": "- `till.py`\n- The `till.py`"}]))
+    asking = new_session(client)
+    call = {"tool": "bash", "input": {"command": "rm -r build"}}
+    client.post(f"/session/{asking}/prompt_async", json=body(script([call], [{"text": "Left."}])))
     with phone(signed_in) as page:
         for path in (
             f"/s/{session}",
@@ -202,6 +205,18 @@ def test_a_thumb_hits_every_row(
             assert page.evaluate(SMALL) == [], path
         page.goto(f"{server.url}/me/appearance")
         assert page.evaluate(SMALL) == []
+
+        page.set_viewport_size({"width": 320, "height": 700})
+        page.goto(f"{team}/s/{asking}")
+        reason = page.get_by_label("Tell the agent what to do instead")
+        reason.fill("Only what git does not know")
+        box = reason.bounding_box()
+        assert box
+        assert box["width"] >= 180
+        # What has just come is deaf.
+        page.wait_for_timeout(700)
+        page.get_by_role("button", name="Reject with reason").tap()
+        expect(page.locator(".parts").last).to_contain_text("Left.")
 
 
 def test_a_keyboard_on_a_small_screen_leaves_what_is_edited_and_its_buttons(

@@ -174,6 +174,11 @@ def test_what_a_session_says_is_whole_and_what_a_finger_aims_at_is_large(
         assert box["height"] >= 44
         row.tap()
         expect(page.locator("#prompt")).to_have_value("/review the till")
+        page.get_by_label("More about this session").tap()
+        page.get_by_role("link", name="Search and navigate").tap()
+        expect(page.get_by_role("combobox", name="Search term")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("link", name="Search and navigate")).to_be_hidden()
 
         page.goto(f"{server.url}/t/{server.team}/")
         more = page.get_by_text("Options", exact=True).bounding_box()

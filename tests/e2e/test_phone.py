@@ -339,7 +339,17 @@ def test_settings_are_a_list_links_are_shared_and_the_app_is_installed(
         expect(page.get_by_role("heading", name="Budgets", level=1)).to_be_visible()
         expect(budgets).to_be_hidden()
         page.get_by_role("button", name="Save").first.tap()
-        expect(page.locator("#toasts")).to_contain_text("Saved.")
+        toast = page.locator("[data-toast]")
+        expect(toast).to_contain_text("Saved.")
+        # It covers nothing that the page does not scroll clear of it.
+        page.locator(".page").evaluate("(one) => (one.scrollTop = one.scrollHeight)")
+        boxes = [
+            one.bounding_box() for one in (toast, page.locator(".page").get_by_role("button").last)
+        ]
+        assert boxes[0]
+        assert boxes[1]
+        assert boxes[1]["y"] + boxes[1]["height"] <= boxes[0]["y"]
+        page.locator(".page").evaluate("(one) => (one.scrollTop = 0)")
         page.get_by_role("heading", name="Budgets", level=1).tap()
         expect(page.locator("[data-toast]")).to_have_count(0)
 

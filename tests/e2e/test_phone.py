@@ -264,7 +264,9 @@ def test_a_keyboard_on_a_small_screen_leaves_what_is_edited_and_its_buttons(
         assert acts["y"] + acts["height"] <= second["y"]
         page.get_by_role("link", name="Edit the queued message").first.tap()
         expect(page.locator("#queue-text")).to_be_in_viewport(ratio=1)
-        expect(page.get_by_role("button", name="Save")).to_be_in_viewport(ratio=1)
+        save = page.get_by_role("button", name="Save")
+        expect(save).to_be_in_viewport(ratio=1)
+        expect(save).to_have_attribute("aria-keyshortcuts", "Control+Enter Meta+Enter")
         expect(page.locator(".queue-row").first).to_be_hidden()
         page.locator("#queue-edit").get_by_role("link", name="Cancel").tap()
         expect(page.locator(".queue-row").first).to_be_visible()

@@ -71,11 +71,36 @@ _FIELDS: dict[str, Promise] = {
 }
 # Values that are words of ours, by field.
 _VALUES: dict[str, dict[str, Promise]] = {
-    "outcome": {"ok": gettext_lazy("works")},
+    # Of a test call: the class of its error.
+    "outcome": {
+        "ok": gettext_lazy("works"),
+        "AuthError": gettext_lazy("the key was rejected"),
+        "QuotaExceeded": gettext_lazy("the account has no credit left"),
+        "RateLimited": gettext_lazy("too many requests"),
+        "NetworkError": gettext_lazy("no connection"),
+        "UnknownModel": gettext_lazy("unknown model"),
+        "BadRequest": gettext_lazy("the request was rejected"),
+        "ServerError": gettext_lazy("server error"),
+    },
     "period": {
         "day": gettext_lazy("Day"),
         "week": gettext_lazy("Week"),
         "month": gettext_lazy("Month"),
+    },
+    # Those of MCP servers and other programs are names.
+    "permission": {
+        "bash": gettext_lazy("shell commands"),
+        "doom_loop": gettext_lazy("repeated tool calls"),
+        "edit": gettext_lazy("editing files"),
+        "external_directory": gettext_lazy("folders outside the project"),
+        "glob": gettext_lazy("looking for files"),
+        "grep": gettext_lazy("searching files"),
+        "list": gettext_lazy("listing files"),
+        "read": gettext_lazy("reading files"),
+        "skill": gettext_lazy("loading skills"),
+        "task": gettext_lazy("sub-agents"),
+        "webfetch": gettext_lazy("fetching web pages"),
+        "websearch": gettext_lazy("searching the web"),
     },
     "reply": {
         "once": gettext_lazy("Allow once"),

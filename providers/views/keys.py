@@ -26,6 +26,7 @@ from providers.models import Credential, ProviderConfig
 from providers.sign_ins import sign_out
 from providers.views.holders import HolderRequest, holder_view
 from providers.wire_errors import words_of
+from teams.audit_fields import said_value
 from teams.http import attempt, client_ip, done, show
 
 NAMED_MODELS = 4
@@ -85,19 +86,8 @@ class KeyRow:
 
 def fault_label(fault: str) -> str:
     """Returns: what a test has found, by the class of its error."""
-    match fault:
-        case "AuthError":
-            return _("the key was rejected")
-        case "QuotaExceeded":
-            return _("the account has no credit left")
-        case "RateLimited":
-            return _("too many requests")
-        case "NetworkError":
-            return _("no connection")
-        case "UnknownModel":
-            return _("unknown model")
-        case _:
-            return _("no response")
+    told = said_value("outcome", fault)
+    return _("no response") if told == fault else told
 
 
 @require_GET

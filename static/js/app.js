@@ -1,4 +1,4 @@
-// Entry of every page. Modules hear the document, so they also serve what is swapped in.
+// Entry of every page. Modules hear the document: they serve what is swapped in, too.
 import "./cards.js";
 import "./clock.js";
 import "./composer.js";

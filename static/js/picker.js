@@ -115,7 +115,7 @@ function take(item) {
   write(select, choice);
   if (kind === "model") {
     offerVariants(JSON.parse(variants));
-    document.querySelector("[data-of-model]")?.remove();
+    for (const one of document.querySelectorAll("[data-of-model]")) one.remove();
   }
   save(form().dataset.save, { ...of(), [kind]: choice });
   htmx.trigger(select, "change");

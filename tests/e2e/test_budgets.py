@@ -17,6 +17,15 @@ from tests.e2e.test_together import bobs as bobs
 pytestmark = in_chromium
 # An answer of ten thousand tokens costs a dollar.
 PRICED = {"provider": {"demo": {"models": {"inline": {"cost": {"input": 0, "output": 100}}}}}}
+UNPRICED = {
+    "provider": {
+        "acme": {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": "http://127.0.0.1:9/v1", "apiKey": "none"},
+            "models": {"one": {"name": "One of Acme"}},
+        }
+    }
+}
 COSTLY = [
     {
         "events": [{"tool": "list", "input": {"path": "."}}],
@@ -72,3 +81,26 @@ def test_fr_02_a_reached_budget_is_said_and_raising_it_goes_on_with_the_prompt(
         expect(block).to_be_hidden()
         expect(members.locator("button[value=steer]")).to_be_enabled()
         wait_for(lambda: session not in client.get("/session/status").json())
+
+
+def test_that_a_model_has_no_price_is_said_until_another_one_is_chosen(
+    server: Installation, pages: tuple[Page, Page]
+) -> None:
+    page, _ = pages
+    save(page, server, "5")
+    with server.client() as client:
+        client.patch("/config", json=UNPRICED).raise_for_status()
+        session = new_session(client)
+    page.goto(f"{server.url}/t/{server.team}/s/{session}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    refusal = page.get_by_text("The price of One of Acme is not known")
+    model, dialog = page.get_by_role("button", name="Model"), page.get_by_role("dialog")
+    model.click()
+    dialog.get_by_role("button", name="One of Acme price not known").click()
+    page.locator("#prompt").fill("Mend the till")
+    page.keyboard.press("Enter")
+    expect(refusal).to_be_visible()
+    model.click()
+    dialog.locator("[data-choice^=demo]").first.click()
+    expect(refusal).to_have_count(0)
+    expect(page.locator("#prompt")).to_have_value("Mend the till")

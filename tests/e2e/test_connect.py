@@ -48,6 +48,7 @@ def test_a_server_is_connected_its_models_are_ticked_and_one_is_tested(
         page.get_by_role("button", name="Save and test").click()
         expect(page.locator("#check")).to_contain_text("1 model can be used.")
         expect(page.locator("#check .notice-ok")).to_contain_text("responded.")
+        expect(page.get_by_role("region", name="Test call")).to_be_focused()
         assert list(find_faults(page, "settings-check", axe)) == []
     page.get_by_role("link", name="Continue").click()
     page.get_by_role("button", name=re.compile("^Keep ")).click()

@@ -18,6 +18,16 @@ OFFER = """() => {
   offer.prompt = () => (window.isAsked = true);
   dispatchEvent(offer);
 }"""
+# What is in running text keeps to its lines, and a line of code is as high as code.
+SMALL = """() => [...document.querySelectorAll("a[href], button, summary, label:has(input)")]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true })
+    && !one.closest(".unseen, .skip, .diff-number, .prompt-head")
+    && (getComputedStyle(one).display !== "inline" || one.matches(":only-child")))
+  .flatMap((one) => {
+    const { width, height } = one.getBoundingClientRect();
+    const isLarge = !height || (height >= 39.5 && width >= 24);
+    return isLarge ? [] : [`${one.className} ${one.textContent.trim()} ${width}x${height}`];
+  })"""
 SHARES = "navigator.share = async ({ url }) => (window.shared = url)"
 
 
@@ -164,11 +174,54 @@ def test_what_a_session_says_is_whole_and_what_a_finger_aims_at_is_large(
         assert box["height"] >= 44
         row.tap()
         expect(page.locator("#prompt")).to_have_value("/review the till")
+        page.get_by_label("More about this session").tap()
+        page.get_by_role("link", name="Search and navigate").tap()
+        expect(page.get_by_role("combobox", name="Search term")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("link", name="Search and navigate")).to_be_hidden()
 
         page.goto(f"{server.url}/t/{server.team}/")
         more = page.get_by_text("Options", exact=True).bounding_box()
         assert more
         assert min(more["width"], more["height"]) >= 36
+
+
+def test_a_thumb_hits_every_row_and_a_reason_for_a_refusal_has_room(
+    server: Installation, client: httpx.Client, signed_in: BrowserContext
+) -> None:
+    session, team = new_session(client), f"{server.url}/t/{server.team}"
+    reads = [{"tool": "read", "input": {"filePath": "till.py"}}]
+    ask(client, session, script(reads, [{"text": "- `till.py`\n- The `till.py`"}]))
+    asking = new_session(client)
+    call = {"tool": "bash", "input": {"command": "rm -r build"}}
+    client.post(f"/session/{asking}/prompt_async", json=body(script([call], [{"text": "Left."}])))
+    with phone(signed_in) as page:
+        for path in (
+            f"/s/{session}",
+            f"/s/{session}?panel=changes",
+            f"/s/{session}/share",
+            "/usage",
+            "/settings/members",
+            "/settings/network",
+            "/settings/models/new/openai",
+        ):
+            page.goto(team + path)
+            page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = 1))")
+            assert page.evaluate(SMALL) == [], path
+        page.goto(f"{server.url}/me/appearance")
+        assert page.evaluate(SMALL) == []
+
+        page.set_viewport_size({"width": 320, "height": 700})
+        page.goto(f"{team}/s/{asking}")
+        reason = page.get_by_label("Tell the agent what to do instead")
+        reason.fill("Only what git does not know")
+        box = reason.bounding_box()
+        assert box
+        assert box["width"] >= 180
+        # What has just come is deaf.
+        page.wait_for_timeout(700)
+        page.get_by_role("button", name="Reject with reason").tap()
+        expect(page.locator(".parts").last).to_contain_text("Left.")
 
 
 def test_a_keyboard_on_a_small_screen_leaves_what_is_edited_and_its_buttons(
@@ -211,7 +264,9 @@ def test_a_keyboard_on_a_small_screen_leaves_what_is_edited_and_its_buttons(
         assert acts["y"] + acts["height"] <= second["y"]
         page.get_by_role("link", name="Edit the queued message").first.tap()
         expect(page.locator("#queue-text")).to_be_in_viewport(ratio=1)
-        expect(page.get_by_role("button", name="Save")).to_be_in_viewport(ratio=1)
+        save = page.get_by_role("button", name="Save")
+        expect(save).to_be_in_viewport(ratio=1)
+        expect(save).to_have_attribute("aria-keyshortcuts", "Control+Enter Meta+Enter")
         expect(page.locator(".queue-row").first).to_be_hidden()
         page.locator("#queue-edit").get_by_role("link", name="Cancel").tap()
         expect(page.locator(".queue-row").first).to_be_visible()
@@ -286,7 +341,17 @@ def test_settings_are_a_list_links_are_shared_and_the_app_is_installed(
         expect(page.get_by_role("heading", name="Budgets", level=1)).to_be_visible()
         expect(budgets).to_be_hidden()
         page.get_by_role("button", name="Save").first.tap()
-        expect(page.locator("#toasts")).to_contain_text("Saved.")
+        toast = page.locator("[data-toast]")
+        expect(toast).to_contain_text("Saved.")
+        # It covers nothing that the page does not scroll clear of it.
+        page.locator(".page").evaluate("(one) => (one.scrollTop = one.scrollHeight)")
+        boxes = [
+            one.bounding_box() for one in (toast, page.locator(".page").get_by_role("button").last)
+        ]
+        assert boxes[0]
+        assert boxes[1]
+        assert boxes[1]["y"] + boxes[1]["height"] <= boxes[0]["y"]
+        page.locator(".page").evaluate("(one) => (one.scrollTop = 0)")
         page.get_by_role("heading", name="Budgets", level=1).tap()
         expect(page.locator("[data-toast]")).to_have_count(0)
 

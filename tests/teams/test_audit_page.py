@@ -146,6 +146,22 @@ def test_an_entry_is_a_sentence_with_links(
     assert '<option value="member.role_changed">Member role changed</option>' in page
 
 
+def test_what_was_asked_for_and_how_a_test_ended_is_told_in_words(
+    client_for: ClientFor, alice: User, team: Team
+) -> None:
+    reply = {"permission": "bash", "reply": "once"}
+    record(AuditAction.PERMISSION_REPLIED, actor=alice, team=team, target=team, data=reply)
+    other = {"permission": "shop_find", "reply": "reject"}
+    record(AuditAction.PERMISSION_REPLIED, actor=alice, team=team, target=team, data=other)
+    outcome = {"provider": "acme", "outcome": "RateLimited"}
+    record(AuditAction.PROVIDER_TESTED, actor=alice, team=team, target=team, data=outcome)
+    page = client_for(alice).get(PAGE).content.decode()
+    assert "“Allow once” to a request for shell commands in" in page
+    assert "<dt>Permission</dt><dd>shell commands</dd>" in page
+    assert "“Reject” to a request for shop_find in" in page
+    assert "Result: too many requests." in page
+
+
 def test_a_changed_budget_is_told_in_words(client_for: ClientFor, alice: User, team: Team) -> None:
     change = {"scope": "team", "period": "week", "soft": False, "before": None, "after": "5.00"}
     other = {"scope": "each", "period": "day", "soft": True, "before": "1.00", "after": "2.00"}

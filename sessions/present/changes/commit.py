@@ -108,8 +108,10 @@ def suggested_message(session: Session, row: Checkout | None) -> str:
 
 
 def _subject(text: str) -> str:
-    """Cut between two words, where it has several."""
-    return textwrap.shorten(text, _MAX_SUBJECT_CHARS, placeholder="") or text[:_MAX_SUBJECT_CHARS]
+    """Cut between two words, where that leaves most of it. A title may be cut already."""
+    most = text.removesuffix("…")[:_MAX_SUBJECT_CHARS]
+    words = textwrap.shorten(text.removesuffix("…"), _MAX_SUBJECT_CHARS, placeholder="")
+    return words if len(words) > len(most) // 2 else most
 
 
 def _newest_prompt(session: Session) -> str:

@@ -9,7 +9,8 @@ MAX_CHARS = 80
 
 
 def title_from(prompt: SessionInput) -> str:
-    """A title from what was asked: the first line that says something, cut at a word.
+    """A title from what was asked: the first line that says something, cut at a word where that
+    leaves most of it.
 
     What somebody typed counts, and not the template of a command.
 
@@ -25,7 +26,8 @@ def title_from(prompt: SessionInput) -> str:
     first = " ".join(next((line for line in lines if line), "").split())
     if len(first) <= MAX_CHARS:
         return first
-    return f"{first[:MAX_CHARS].rsplit(' ', 1)[0]}…"
+    words = first[:MAX_CHARS].rsplit(" ", 1)[0]
+    return f"{words if len(words) > MAX_CHARS // 2 else first[:MAX_CHARS]}…"
 
 
 def _typed(part: TextPart) -> str:

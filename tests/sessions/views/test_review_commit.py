@@ -155,6 +155,9 @@ def test_a_long_title_is_cut_between_words(story: Story) -> None:
     for title, shown in (
         ("Mend our tills then " + "tell what it does " * 5, "tell what it does tell what it"),
         ("x" * 100, "x" * 72),
+        # Cut already, and by one long word.
+        ("Mend the till that…", ">Mend the till that"),
+        ("Mend " + "x" * 70 + "…", ">Mend " + "x" * 67),
     ):
         Session.objects.filter(pk=story.session.pk).update(title=title)
         assert f"{shown}</textarea>" in story.pane()

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
-from tests.e2e.rest import ask, body, new_session, script, text_of
+from tests.e2e.rest import ask, body, new_session, script, text_of, wait_for
 from tests.e2e.test_workspace import settle
 from tests.tools.mcp.servers import canned, living
 
@@ -119,9 +119,9 @@ def test_a_server_is_set_up_accepted_called_and_its_prompt_offered(
     turn = page.locator("[data-turn]").last
     expect(turn.locator(".prompt-mention")).to_have_text("@shop:shop://hours")
     expect(turn.locator(".prompt-files")).to_have_text("Opening hours · shop")
-    asked = last_prompt(client, session)
-    assert "\n9 to 5\n" in text_of(asked)
-    [named] = [part for part in asked["parts"] if part["type"] == "file"]
+    # The log has the answer's words from the prompt on, before it is read.
+    wait_for(lambda: "\n9 to 5\n" in text_of(last_prompt(client, session)))
+    [named] = [part for part in last_prompt(client, session)["parts"] if part["type"] == "file"]
     assert (named["source"]["clientName"], named["source"]["uri"]) == ("shop", "shop://hours")
     source = {"type": "resource", "clientName": "shop", "uri": "shop://hours"}
     part = {"type": "file", "mime": "text/plain", "url": "shop://hours", "source": source}

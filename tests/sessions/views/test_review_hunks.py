@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +11,10 @@ import pytest
 from django.test import Client
 
 from opencode_web.lib.loop import submit
-from sessions.models import Session, State
+from sessions.models import Project, SavedRule, Session, State
 from sessions.runner import run_session
 from teams.models import AuditEntry, User
-from tests.sessions.factories import make_session
+from tests.sessions.factories import make_session, prompt, script
 from tests.sessions.views.reviewing import Repository, Review, hunks_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
@@ -155,6 +156,28 @@ def test_one_hunk_goes_back_and_all_of_them_come_back_at_once(story: Story) -> N
     assert "till.py was reverted." in story.review.pane("source=uncommitted")
     assert story.undo() == 302
     assert story.file.read_text() == changed
+
+
+def test_a_file_counts_as_changed_until_its_last_hunk_is_reverted(
+    story: Story, alice: User, project: Project
+) -> None:
+    SavedRule.objects.create(
+        project=project, permission="bash", pattern="*", created_at=story.session.created_at
+    )
+    command = "echo new > new.txt && sed -i 's/FIRST/1ST/; s/LAST/LASTLY/' till.py"
+    call = {"tool": "bash", "input": {"command": command}}
+    prompt(alice, story.session, script([call], [{"text": "done"}]))
+    assert story._done(200) == 200
+    for files in (2, 2, 1):
+        page = story.review.get("?panel=changes&source=uncommitted", htmx=False)
+        assert set(re.findall(r"data-changes-count>(\d*)<", page)) == {str(files)}
+        for source in ("uncommitted", "session"):
+            total = f'changes-total meta">{files} file'
+            assert total in story.review.pane(f"source={source}"), source
+        if files == 2:
+            assert story.revert(story.hunks()[0]) == 200
+    assert story.undo() == 302
+    assert len(story.hunks()) == 2
 
 
 def test_a_hunk_without_a_line_end_and_with_other_line_ends_goes_back_exactly(

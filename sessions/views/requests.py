@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
-from django_htmx.http import reswap, retarget
 
 from opencode_web.lib.errors import AppError, NotFound
 from opencode_web.lib.ids import is_id, new_id
@@ -67,9 +66,8 @@ def file_reverted(
     place = Place.of(session)
     if not request.htmx:
         return redirect(to or place.url("session"))
-    undo = {"undo_url": place.url("file_undo"), "undo_file": file}
-    told = render(request, "_toast.html", {"message": text, "kind": "ok", "id": "reverted", **undo})
-    return reswap(retarget(told, "#toasts"), "beforeend")
+    context = {"message": text, "undo_url": place.url("file_undo"), "undo_file": file}
+    return render(request, "sessions/_file_reverted.html", context)
 
 
 def project_of(request: TeamRequest, project_id: str, *, need: Role = Role.VIEWER) -> ProjectAccess:

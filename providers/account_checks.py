@@ -26,11 +26,13 @@ _FATAL = (AuthError, NetworkError)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What came of asking for the models. `is_fatal`: no model would answer either."""
+    """What came of asking for the models. `is_fatal`: no model would answer either. `cause` is for
+    operators, as that of the error."""
 
     count: int = 0
     problem: str = ""
     is_fatal: bool = False
+    cause: str = ""
 
 
 def list_account(row: ProviderConfig, *, actor: User) -> Listing:
@@ -49,7 +51,8 @@ def _list(row: ProviderConfig) -> Listing:
     try:
         listed = ask_for_models(row)
     except ProviderError as exc:
-        return Listing(problem=_(exc.message), is_fatal=isinstance(exc, _FATAL))
+        cause = exc.cause if isinstance(exc, NetworkError) else ""
+        return Listing(problem=_(exc.message), is_fatal=isinstance(exc, _FATAL), cause=cause)
     except UnknownAdapter:
         return Listing(problem=_("This provider does not list its models."))
     except AppError as exc:

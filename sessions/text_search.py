@@ -14,7 +14,7 @@ from typing import Any  # values of a query
 from django.db import connection
 from django.db.models import QuerySet
 
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, object_of, text_of
 from sessions.models import Part, Session
 from teams.models import Team
 
@@ -24,6 +24,8 @@ _MAX_WORD_CHARS = 60
 # What is rated; of a word that is everywhere these are the newest on SQLite, and any on PostgreSQL.
 # Rating one costs PostgreSQL about a fifth of a millisecond.
 _CANDIDATES = 500
+# Of one session's commands; reading one takes SQLite some hundredths of a millisecond.
+_MAX_OUTPUTS = 500
 # Shorter ones begin too many words.
 _MIN_BEGINNING_CHARS = 2
 _WORD = re.compile(r"[^\W_]+")
@@ -107,11 +109,29 @@ def _condition(among: QuerySet[Session] | None) -> tuple[str, Sequence[Any]]:
 
 
 def find_said_in(session: Session, query: str, *, limit: int) -> list[FoundText]:
-    """`session.project` should be loaded. Returns: its texts that fit, in their order."""
+    """`session.project` should be loaded.
+
+    Returns: its texts that fit, and the newest outputs of commands, in their order.
+    """
     words = words_of(query)
     ids = _ids(words, session.project.team_id, (_ONLY, (session.pk,)), limit=limit)
+    ids += _outputs(session, words)[: limit - len(ids)]
     parts = Part.objects.select_related("message").filter(pk__in=ids)
     return [_said(part, words) for part in parts.order_by("message__seq", "seq", "pk")]
+
+
+def _outputs(session: Session, words: Sequence[str]) -> list[str]:
+    """No index has them. Returns: ids of the parts, the newest first."""
+    if not words:
+        return []
+    commands = session.parts.filter(type="tool", data__tool="bash")
+    if session.hidden_from is not None:
+        commands = commands.filter(seq__lt=session.hidden_from)
+    newest = list(commands.order_by("-seq").values_list("pk", flat=True)[:_MAX_OUTPUTS])
+    found = session.parts.filter(pk__in=newest)
+    for word in words:
+        found = found.filter(data__state__output__icontains=word)
+    return list(found.order_by("-seq").values_list("pk", flat=True))
 
 
 def _ids(
@@ -140,7 +160,8 @@ def _said(part: Part, words: Sequence[str]) -> FoundText:
     info: JsonObject = part.message.data
     parent = info.get("parentID")
     prompt = parent if isinstance(parent, str) else part.message_id
-    text = str(part.data.get("text", ""))
+    output = text_of(object_of(part.data, "state"), "output")
+    text = output if part.type == "tool" else text_of(part.data, "text")
     return FoundText(part.session_id, part.message_id, part.pk, prompt, excerpt(text, words))
 
 

@@ -135,7 +135,10 @@ def classify(
     if not failed and exc is not None:
         broken = next((cause for cause in _chain(exc) if isinstance(cause, _BROKEN)), None)
         if broken is not None:
-            return NetworkError(reason=_describe_break(broken))
+            error = NetworkError(reason=_describe_break(broken))
+            if isinstance(broken, httpx.ConnectError):
+                error.cause = redact(str(broken.__cause__ or ""), secrets=secrets)
+            return error
     text = answer.body if failed else text_of(exc)
     message, codes = _read_body(text)
     wait_s = wanted_wait_s(answer.headers if failed else {}, _parsed(text), message, now=now)

@@ -170,7 +170,11 @@ class ServerError(ProviderError):
 
 
 class NetworkError(ProviderError):
-    """The connection could not be made, was cut, or went silent."""
+    """The connection could not be made, was cut, or went silent.
+
+    `cause` is why there was none, for operators only: it tells what is in the server's network.
+    """
 
     retryable = True
     advice = ErrorReason.UNREACHABLE
+    cause = ""

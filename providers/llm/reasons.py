@@ -49,8 +49,9 @@ class ErrorReason(StrEnum):
     UNANSWERED = (
         "provider_unanswered",
         gettext_noop(
-            "The provider does not answer, or it is at a private address that an operator has to "
-            "allow."
+            "The provider cannot be reached: its name cannot be found, it does not answer, or it "
+            "is not allowed. Check the spelling of its address; an operator has to allow a "
+            "private one."
         ),
     )
     ANSWERED = "provider_answered", gettext_noop("The provider answered {status}.")

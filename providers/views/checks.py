@@ -18,16 +18,18 @@ from providers.account_checks import Listing, list_account, models_to_try
 from providers.catalog import known_provider
 from providers.connections import row_cloud
 from providers.credentials import mask
-from providers.effective import offered_models, row_needs_key
+from providers.effective import effective_providers, offered_models, row_needs_key
 from providers.forms import KeyForm
 from providers.key_tests import try_key
 from providers.kinds import ProviderKind
 from providers.listed_models import ListedModel, listed_models, read_choice
-from providers.llm.errors import ProviderError
+from providers.llm.errors import NetworkError, ProviderError
 from providers.models import Credential, ProviderConfig
+from providers.resolve import default_model
 from providers.views.connect import NEXT
 from providers.views.holders import Holder, HolderRequest, holder_view
 from providers.wire_errors import words_of
+from teams.access import is_operator
 from teams.http import attempt, client_ip, show
 
 
@@ -52,6 +54,17 @@ class Step:
     @property
     def fault(self) -> str:
         return words_of(self.error) if self.error else ""
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.error or self.problem or (self.listing and self.listing.is_fatal))
+
+    @property
+    def cause(self) -> str:
+        """For operators only."""
+        if self.listing:
+            return self.listing.cause
+        return self.error.cause if isinstance(self.error, NetworkError) else ""
 
     @property
     def status(self) -> int:
@@ -123,6 +136,20 @@ def _call(request: HolderRequest, row: ProviderConfig) -> Step:
     return Step(tested=model, error=error)
 
 
+def _default_of(holder: Holder) -> str:
+    """Returns: the name of the team's default model; "" without a team or one."""
+    if holder.access is None:
+        return ""
+    team = holder.access.team
+    providers = effective_providers(team, team.config)
+    try:
+        ref = default_model(team, providers=providers)
+    except Invalid:
+        return ""
+    provider = providers[ref.provider_id]
+    return f"{provider.models[ref.model_id].name} ({provider.name})"
+
+
 def _is_own_server(row: ProviderConfig) -> bool:
     return known_provider(row.provider_id) is None
 
@@ -144,6 +171,9 @@ def _show(request: HolderRequest, row: ProviderConfig, step: Step) -> HttpRespon
         "models": models,
         "chosen": chosen,
         "step": step,
+        "is_unproven": row.answered_at is None,
+        "cause": step.cause if is_operator(request.user) else "",
+        "default": _default_of(holder) if step.works else "",
         # The page goes on by itself, once.
         "begins": begins,
         "goes_on": step.goes_on and bool(chosen),

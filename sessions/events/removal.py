@@ -82,7 +82,8 @@ class FileReverted(Frozen):
     """One file has gone back to its state before the turn of the prompt `scope`; to that of the
     last commit when there is none.
 
-    It can be undone until the next prompt. `undone`: that has happened.
+    It can be undone until the next prompt. `undone`: that has happened. `partly`: other lines of it
+    are still changed.
     """
 
     type: Literal["file.reverted"] = "file.reverted"
@@ -90,6 +91,7 @@ class FileReverted(Frozen):
     file: str
     restored: Restored
     undone: bool = False
+    partly: bool | None = None
     by_id: int | None = None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.errors import NotFound
@@ -25,7 +26,7 @@ from sessions.present.frame.rail import load_rail
 from sessions.present.place import Place
 from sessions.present.sessions import build_header
 from sessions.views.drafts import kept_in_session
-from sessions.views.requests import done, rail_filter, session_of
+from sessions.views.requests import done, file_reverted, rail_filter, session_of
 from teams.http import TeamRequest, go, team_view
 from teams.models import Role
 
@@ -109,8 +110,10 @@ def restore(request: TeamRequest, session: str) -> HttpResponse:
 def file_revert(request: TeamRequest, session: str) -> HttpResponse:
     """One changed file as it was before a turn."""
     access = session_of(request, session, need=Role.MEMBER)
-    revert_file(access, request.POST.get("turn", ""), request.POST.get("file", ""))
-    return done(request, access.session)
+    file = request.POST.get("file", "")
+    revert_file(access, request.POST.get("turn", ""), file)
+    text = _("%(file)s goes back to its state before this turn.") % {"file": file}
+    return file_reverted(request, access.session, file, text)
 
 
 @require_POST

@@ -17,7 +17,7 @@ from sessions.browse.file_scope import Where
 from sessions.browse.operations import LAST_COMMIT
 from sessions.models import Project
 from sessions.present.frame.composer import Composer, Draft, start_composer
-from sessions.present.frame.rail import RailFilter, load_rail
+from sessions.present.frame.rail import Rail, RailFilter, load_rail
 from sessions.present.pages.budgets.page import with_funds
 from sessions.present.pages.project_overview import CommitLine, build_commit, build_overview
 from sessions.present.pages.rescued_branches import build_rescued
@@ -39,8 +39,11 @@ def _page(request: TeamRequest, access: ProjectAccess) -> HttpResponse:
     own = load_rail(request.access, RailFilter(project=project.pk, archived=archived))
     composer = None if clone else _composer(request, project)
     shown = build_page(project)
+    rail = load_rail(request.access, rail_filter(request))
     context = {
-        "rail": load_rail(request.access, rail_filter(request)),
+        "rail": rail,
+        # Beside the list of sessions the page does not repeat them.
+        "is_repeated": not archived and _ids(rail) == _ids(own),
         "project": shown,
         "overview": build_overview(access, shown.branch, composer) if composer else None,
         "commit": _commit(project) if composer and "commit" in request.GET else None,
@@ -57,6 +60,10 @@ def _page(request: TeamRequest, access: ProjectAccess) -> HttpResponse:
         "crumbs": [{"label": project.name, "url": ""}],
     }
     return render(request, "sessions/project.html", context)
+
+
+def _ids(rail: Rail) -> set[str]:
+    return {row.id for group in rail.groups for row in group.rows}
 
 
 def _composer(request: TeamRequest, project: Project) -> Composer:

@@ -8,7 +8,7 @@ from functools import wraps
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from opencode_web.lib.errors import AppError, NotFound
@@ -57,6 +57,17 @@ def done(request: TeamRequest, session: Session) -> HttpResponse:
     """The socket paints what changed; without it the page is read again."""
     url = Place.of(session).url("session")
     return HttpResponse(status=204) if request.htmx else redirect(url)
+
+
+def file_reverted(
+    request: TeamRequest, session: Session, file: str, text: str, *, to: str = ""
+) -> HttpResponse:
+    """What is asked of a worker, and how it is taken back; without a script, where to look."""
+    place = Place.of(session)
+    if not request.htmx:
+        return redirect(to or place.url("session"))
+    context = {"message": text, "undo_url": place.url("file_undo"), "undo_file": file}
+    return render(request, "sessions/_file_reverted.html", context)
 
 
 def project_of(request: TeamRequest, project_id: str, *, need: Role = Role.VIEWER) -> ProjectAccess:

@@ -6,6 +6,7 @@ from dataclasses import astuple
 
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from opencode_web.lib.errors import NotFound
@@ -18,7 +19,7 @@ from sessions.present.changes.review import blank_changes
 from sessions.present.changes.review_options import ReviewOptions
 from sessions.present.place import Place
 from sessions.views.files import ask_files
-from sessions.views.requests import session_of
+from sessions.views.requests import file_reverted, session_of
 from sessions.views.review_source import asked_of, looked_entry, path_of
 from teams.http import TeamRequest, team_view
 from teams.models import Role
@@ -36,7 +37,11 @@ def revert(request: TeamRequest, session: str) -> HttpResponse:
     if hunk and hunk not in {found for patch in entry.patches for found in ranges_of(patch)}:
         raise NotFound("Lines of the file", asked.file)
     revert_uncommitted(access, entry.path, old=entry.old, hunk=hunk, looked=entry.stamp)
-    return _back(request, access.session, asked)
+    text = _("%(file)s goes back to the last commit.")
+    if hunk:
+        text = _("These lines of %(file)s go back to the last commit.")
+    told = text % {"file": entry.path}
+    return file_reverted(request, access.session, entry.path, told, to=_page(access.session, asked))
 
 
 @require_POST
@@ -79,4 +84,8 @@ def _uncommitted(given: QueryDict) -> Asked:
 def _back(request: TeamRequest, session: Session, asked: Asked) -> HttpResponse:
     if request.htmx:
         return HttpResponse(status=204)
-    return redirect(blank_changes(Place.of(session), asked, ReviewOptions()).address)
+    return redirect(_page(session, asked))
+
+
+def _page(session: Session, asked: Asked) -> str:
+    return blank_changes(Place.of(session), asked, ReviewOptions()).address

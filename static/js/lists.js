@@ -20,14 +20,14 @@ function isHeld(list) {
   return (pointer.matches && column.querySelector(AIMED)) || column.querySelector(CHOSEN);
 }
 
-const fetchList = (target, more) => htmx.ajax("GET", target.dataset.refresh, { target, swap: "outerMorph", ...more });
+// Each list asks for itself: htmx drops an element's third pending request.
+const fetchList = (source, more) => htmx.ajax("GET", source.dataset.refresh, { source, swap: "outerMorph", ...more });
 
 function wait(...more) {
   more.forEach(({ id }) => due.add(id));
   timer ??= setTimeout(read, WAIT_MS);
 }
 
-// One after the other: htmx drops an element's third pending request.
 async function read() {
   try {
     for (const id of [...due]) {

@@ -185,7 +185,7 @@ def test_fr_01_a_long_session_is_gone_through_by_turns_and_searched_to_its_begin
     page.keyboard.press("Control+f")
     bar = page.get_by_role("search", name="Find in this session")
     bar.get_by_role("searchbox").fill("marmal")
-    expect(bar.get_by_role("status")).to_have_text("Message 2 of 2")
+    expect(bar.get_by_role("status")).to_have_text("Match 2 of 2")
     expect(page.locator(".prompt-text", has_text="prompt 32")).to_be_in_viewport()
     assert page.evaluate("[...CSS.highlights.get('found')].map(String)") == ["marmal"]
     # The first one is not in the page: its address is opened, and the search goes on there.
@@ -270,7 +270,7 @@ def test_a_search_leads_to_the_phrase_itself(
     page.keyboard.press("Control+f")
     bar = page.get_by_role("search", name="Find in this session")
     bar.get_by_role("searchbox").fill("Paragraph 3:")
-    expect(bar.get_by_role("status")).to_have_text("Message 2 of 2")
+    expect(bar.get_by_role("status")).to_have_text("Match 2 of 2")
     marks = "[...CSS.highlights.get('found')]"
     assert page.evaluate(f"{marks}.map(String)") == ["paragraph 3"]
     top, height = page.evaluate(f"[{marks}[0].getBoundingClientRect().top, innerHeight]")

@@ -121,8 +121,11 @@ def test_hunks_are_staged_reverted_and_commented_on(
     page.keyboard.press("Shift+r")
     expect(card).to_have_count(0)
     expect(page.locator(":focus")).to_be_visible()
-    undo.focus()
-    page.keyboard.press("Enter")
+    # What was done is said, with the way back.
+    toast = page.locator("[data-toast]", has_text="These lines of long.py go back")
+    expect(toast).to_have_count(1)
+    toast.get_by_role("button", name="Undo").press("Enter")
+    expect(toast).to_have_count(0)
     expect(card).to_contain_text("value_60 = None")
     expect(card).to_contain_text("value_5 = 5 + 1")
 

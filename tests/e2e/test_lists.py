@@ -6,7 +6,7 @@ import re
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, ViewportSize, expect
 
 from tests.e2e.browser import of_page, phone
 from tests.e2e.installation import Installation
@@ -135,3 +135,22 @@ def test_fr_01_a_list_that_was_replaced_while_it_was_held_is_read_again(
     page.locator("#rail").evaluate("(list) => list.replaceWith(list.cloneNode(true))")
     page.mouse.move(5, 5)
     expect(row).to_be_visible()
+
+
+def test_fr_01_a_list_that_is_slow_costs_the_others_nothing(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    session = titled(client, "Pinned")
+    page.set_viewport_size(NARROW)
+    go(page, server)
+    held: list[Route] = []
+    page.route("**/rail?*", lambda route: held.append(route), times=1)
+    page.locator(f"#card-{session} [data-row-menu]").click()
+    with page.expect_request("**/rail?*"):
+        page.get_by_role("button", name="Pin to the top").click()
+    page.mouse.move(5, 5)
+    # What the person does has the lists read at once, and what others do soon after.
+    with page.expect_response("**/inbox?*"):
+        new = new_session(client)
+    held[0].continue_()
+    expect(page.locator(f"#card-{new}")).to_be_visible()

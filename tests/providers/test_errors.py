@@ -109,9 +109,12 @@ def test_why_there_is_no_answer_is_not_told(cause: Exception) -> None:
     failed.__cause__ = cause
     error = classify(failed, answer=Answer(), secrets=(), now=NOW)
     assert type(error) is NetworkError
+    assert error.cause == str(cause)
     assert error.message == (
-        "The provider does not answer, or it is at a private address that an operator has to allow."
+        "The provider cannot be reached: its name cannot be found, it does not answer, or it is "
+        "not allowed. Check the spelling of its address; an operator has to allow a private one."
     )
+    assert error.response_body == ""
 
 
 def test_an_error_event_of_a_stream_is_read_from_its_body() -> None:

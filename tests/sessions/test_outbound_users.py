@@ -16,6 +16,7 @@ from opencode_web.lib.outbound import NO_ANSWER, FetchError, fetch_text
 from providers.key_tests import probe
 from providers.kinds import ProviderKind
 from providers.llm.events import Failed
+from providers.llm.reasons import ErrorReason
 from sessions.actions.deliveries import Claimed
 from sessions.actions.webhooks import SECRET_PREFIX
 from sessions.forges.adapter import ForgeError, ForgeKind
@@ -115,10 +116,11 @@ async def command(url: str, _: Path) -> str:
     return f"{caught.value.status} {caught.value}"
 
 
+UNANSWERED = ErrorReason.UNANSWERED.sentence
 USERS: list[tuple[Say, str, str]] = [
-    (model, "http", "The provider does not answer, or it is at a private address"),
-    (responses_model, "http", "The provider does not answer, or it is at a private address"),
-    (key_test, "http", "The provider does not answer, or it is at a private address"),
+    (model, "http", UNANSWERED),
+    (responses_model, "http", UNANSWERED),
+    (key_test, "http", UNANSWERED),
     (webhook, "http", NO_ANSWER),
     (mcp, "http", NO_ANSWER),
     (mcp_sign_in, "https", NO_ANSWER),

@@ -6,6 +6,7 @@ import pytest
 from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session as StoredSession
 from django.test import Client
+from django.urls import reverse
 
 from teams.actions.browsers import browsers_of
 from teams.models import AuditEntry, Team, User
@@ -88,6 +89,15 @@ def test_all_others_are_signed_out(phone: Client, desk: Client, alice: User, bob
     assert phone.get("/me/devices").status_code == 302
     assert [row.user_agent for row in browsers_of(alice)] == [FIREFOX]
     assert browsers_of(bob) == [theirs]
+
+
+def test_all_others_are_signed_out_from_where_people_look_for_it(desk: Client, alice: User) -> None:
+    for url in ("/me/devices", reverse("mfa_index")):
+        page = desk.get(url).content.decode()
+        assert "Sign out everywhere else" in page
+        assert 'action="/me/devices/others"' in page
+    desk.post("/me/devices/others")
+    assert "Signed out 0 other browsers." in desk.get("/me/devices").content.decode()
 
 
 def test_signing_out_the_browser_in_hand_leads_to_the_sign_in(desk: Client, alice: User) -> None:

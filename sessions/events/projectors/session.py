@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Cause, english
 from sessions.events.projectors.rows import Rows, from_ms
 from sessions.events.removal import FileReverted, SessionReverted
@@ -70,5 +71,6 @@ def project_file_reverted(rows: Rows, event: FileReverted, seq: int, time: datet
     others = [one for one in rows.session.file_reverts if one["file"] != event.file]
     if not event.undone:
         restored = event.restored.to_json()
-        others.append({"file": event.file, "scope": event.scope, "restored": restored})
+        partly: JsonObject = {"partly": True} if event.partly else {}
+        others.append({"file": event.file, "scope": event.scope, "restored": restored, **partly})
     rows.session.file_reverts = others

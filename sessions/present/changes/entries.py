@@ -136,8 +136,8 @@ class Changed:
 
 
 def reverted_paths(session: Session) -> set[str]:
-    """Returns: the files that were put back one by one, and can still come back."""
-    return {str(one["file"]) for one in session.file_reverts}
+    """Returns: the files that were put back one by one as a whole, and can still come back."""
+    return {str(one["file"]) for one in session.file_reverts if not one.get("partly")}
 
 
 def changing_prompts(session: Session, *, turn: str = "", whole: bool = False) -> QuerySet[Message]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from sessions.models import Session
-from sessions.present.changes.entries import Asked, ChangeEntry, Source, reverted_paths
+from sessions.present.changes.entries import Asked, ChangeEntry, Source
 from sessions.present.changes.file_diff import file_id, file_names
 from sessions.present.place import Place
 
@@ -47,9 +47,10 @@ def build_revert(entry: ChangeEntry, place: Place, asked: Asked) -> Revert | Non
 
 
 def build_undos(session: Session, place: Place) -> list[Undo]:
-    """For every file that was put back and can come back, by name."""
+    """For every file that was put back, or lines of it, and can come back, by name."""
     url = place.url("file_undo")
-    return [Undo(file_id(path), path, url) for path in sorted(reverted_paths(session))]
+    paths = sorted(str(one["file"]) for one in session.file_reverts)
+    return [Undo(file_id(path), path, url) for path in paths]
 
 
 def without(undos: Sequence[Undo], page: Sequence[ChangeEntry]) -> list[Undo]:

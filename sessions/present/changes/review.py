@@ -280,6 +280,7 @@ def _files(
     place, files, room = Place.of(session), [], _DRAWN_ROWS
     is_known = has_more(session, asked)
     undos = {undo.path: undo for undo in build_undos(session, place)}
+    reverted = reverted_paths(session)
     for index, entry in enumerate(page):
         file, split = ChangedFile.of(entry, place, asked), is_split(entry, options)
         is_drawn = (
@@ -305,7 +306,7 @@ def _files(
             file,
             revert=build_revert(entry, place, asked),
             undo=undos.get(entry.path),
-            is_reverted=entry.path in undos and not asked.git_mode,
+            is_reverted=entry.path in reverted and not asked.git_mode,
             viewed=person.has_viewed(entry),
             # What is drawn follows the person's taste and comments, too.
             stamp=f"{entry.stamp}{'s' * split}{'w' * (not options.spaces)}{_written(own)}",

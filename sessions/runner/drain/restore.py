@@ -140,7 +140,7 @@ async def _record(session: Session, snapshots: Snapshots, request: RestoreReques
 
 def _read_rows(session: Session, request: RestoreRequest) -> _Rows:
     fresh = Session.objects.get(pk=session.pk)
-    steps, restored = list[ChangedStep](), None
+    steps = list[ChangedStep]()
     match request.kind:
         case "revert":
             owner = request.message_id if request.part_id else None
@@ -149,9 +149,8 @@ def _read_rows(session: Session, request: RestoreRequest) -> _Rows:
             start = Message.objects.filter(session=fresh, pk=request.scope)
             from_seq = start.values_list("seq", flat=True).first() or 0
             steps = changed_steps(fresh, from_seq=from_seq, before_seq=fresh.visible_before)
-        case "undo" | "head":
-            found = [one for one in fresh.file_reverts if one["file"] == request.file]
-            restored = Restored.model_validate(found[0]["restored"]) if found else None
+    found = [one["restored"] for one in fresh.file_reverts if one["file"] == request.file]
+    restored = Restored.model_validate(found[0]) if found else None
     revert = Rollback.model_validate(fresh.revert) if fresh.revert else None
     hidden = fresh.messages.filter(seq__gte=request.from_seq).order_by("seq")
     since = hidden.values_list("data__time__created", flat=True).first()
@@ -209,8 +208,7 @@ async def _one_file(
     if not plan.wanted:
         return [_failure(Cause(RestoreReason.UNCHANGED, {"file": request.file}))]
     outcome = await carry_out(snapshots, plan, now)
-    earlier = rows.restored if request.kind == "head" else None
-    base = await undo_tree(snapshots, earlier, plan.wanted, now)
+    base = await undo_tree(snapshots, None if undo else rows.restored, plan.wanted, now)
     restored, _ = await describe(snapshots, outcome, base)
     if restored.kept:
         return [_status(request, restored.kept)]
@@ -219,6 +217,7 @@ async def _one_file(
         file=request.file,
         restored=restored,
         undone=undo,
+        partly=plan.is_part or None,
         by_id=request.by_id,
     )
     return [event, _status(request, [])]

@@ -71,7 +71,7 @@ async def plan_last_commit(
 
     `hunk`: only these lines of the first of them, where both have it. Raises: SnapshotError.
     """
-    wanted = Entries()
+    wanted, is_part = Entries(), False
     try:
         repository = await (await _scope_of(session)).repository()
         commit = await head_of(repository)
@@ -84,13 +84,14 @@ async def plan_last_commit(
             content = await snapshots.content(now, names[0], limit_bytes=MAX_FILE_BYTES)
             lines = await changed_ranges(repository, commit, names, hunk)
             merged = (there.mode, _with_lines(content or b"", found[1], lines))
-            wanted = {_path(names[0]): await _kept(snapshots, merged)}
+            part = {_path(names[0]): await _kept(snapshots, merged)}
+            is_part, wanted = part != wanted, part
             await unstage_lines(repository, commit, names[0], lines, "".join(names[1:]))
         else:
             await _unstage(repository, commit, names)
     except (AppError, CheckoutError) as exc:
         raise SnapshotError(str(exc)) from exc
-    return Plan(wanted, {path: present.get(path) for path in wanted})
+    return Plan(wanted, {path: present.get(path) for path in wanted}, is_part=is_part)
 
 
 async def undo_tree(

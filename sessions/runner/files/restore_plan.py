@@ -19,11 +19,13 @@ class Plan:
 
     `expected` is what the session has left there: anything else is somebody's. It is overwritten
     all the same, as the snapshot before has it, but not in `spared` paths, where it stays.
+    `is_part`: lines of a file go back, and others of it stay changed.
     """
 
     wanted: Entries = field(default_factory=dict)
     expected: Entries = field(default_factory=dict)
     spared: frozenset[bytes] = frozenset()
+    is_part: bool = False
 
     def only(self, file: str) -> Plan:
         """The plan for one file, by its name as people see it."""

@@ -16,6 +16,7 @@ from providers import actions
 from providers.catalog import known_providers, unusable_providers
 from providers.credentials import pick_credential
 from providers.models import ProviderConfig
+from providers.resolve import default_model
 from teams.models import OwnAccounts, Team, User
 from tests.providers.factories import KEY, make_openai
 from tests.providers.views.test_pages import url
@@ -148,12 +149,48 @@ def test_a_server_is_asked_for_its_models_and_one_of_them_for_a_token(
         tested = admin.post(check, {"step": "call", "model": "llama4"}, headers=HTMX)
     page = tested.content.decode()
     assert "llama4 responded." in page
+    assert "The team's default model is llama4 (GPU)." in page
     next_page = f"{reverse('sessions:default_model', kwargs={'team': 'acme'})}?model=gpu%2Fllama4"
     assert f'href="{next_page}"' in page
     row = ProviderConfig.objects.get(team=team)
     assert row.picked == {}
     assert row.listed["qwen3-coder:30b"]["limit"] == {"context": 65_536}
     assert row.listed_at is not None
+
+
+def test_a_default_model_that_somebody_chose_stays_and_is_named(team: Team, admin: Client) -> None:
+    actions.create_demo(team, actor=None)
+    admin.post(reverse("sessions:default_model", args=["acme"]), {"model": "demo/tour"})
+    with compatible() as address:
+        admin.post(url("server_new"), {"base_url": address, "key": KEY, "name": "GPU"})
+        actions.pick_models(team.providers.get(name="GPU"), actor=None, models={"llama4": {}})
+        page = admin.post(url("check", "gpu"), {"step": "call", "model": "llama4"})
+    team.refresh_from_db()
+    ref = default_model(team)
+    assert str(ref) == "demo/tour"
+    said = "The team's default model is Tour of a first fix (scripted) ("
+    assert said in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("host", "cause"), [("nowhere.invalid", "[Errno"), ("127.0.0.1", "nothing answers at")]
+)
+def test_only_an_operator_reads_why_a_server_was_not_reached(
+    team: Team, admin: Client, adam: User, host: str, cause: str, settings: Settings
+) -> None:
+    settings.ALLOWED_PRIVATE_ADDRESSES = ["127.0.0.1"]
+    sent = {"base_url": f"http://{host}:9/v1", "key": KEY, "name": "GPU"}
+    assert admin.post(url("server_new"), sent).status_code == 302
+    page = admin.post(url("check", "gpu"), {"step": "list"}).content.decode()
+    said = "Saved, but not working yet: The provider cannot be reached: its name cannot be found"
+    assert said in page
+    assert "Test again" in page
+    assert f'href="{url("provider_delete", "gpu")}"' in page
+    assert cause not in page
+    User.objects.filter(pk=adam.pk).update(is_superuser=True)
+    told = admin.post(url("check", "gpu"), {"step": "list"}).content.decode()
+    assert said in told
+    assert cause in told
 
 
 def test_a_refused_key_ends_the_check_with_the_way_to_another(team: Team, admin: Client) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from sessions import text_search
 from sessions.models import Part, Project, Session
 from teams.models import User
 from tests.sessions.factories import make_session
@@ -68,9 +69,30 @@ def test_it_does_not_read_the_history(
     for number in range(5):
         said(session, alice, f"question {number}", "marmalade")
     found(browser, session, "marmalade", **HTMX)
-    # Session and person, membership twice, the session, the words, their texts.
-    with django_assert_num_queries(7):
+    # Session and person, membership twice, the session, the words, the commands, their texts.
+    with django_assert_num_queries(8):
         found(browser, session, "marmalade", **HTMX)
+
+
+def test_the_newest_outputs_of_commands_are_searched_too(
+    browser: Client, alice: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_search, "_MAX_OUTPUTS", 2)
+    story = Story(session, alice)
+    story.ask("Run the tests")
+    story.answer()
+    printed = {"old": "FAILED test_jam", "<b>new</b>": "100% FAILED test_jam", "other": "ok"}
+    calls = {word: story.done("bash", {}, f"{word}: {said}") for word, said in printed.items()}
+    read = story.done("read", {}, "FAILED test_jam")
+    html = found(browser, session, "failed jam", **HTMX)
+    assert f'data-part="{calls["<b>new</b>"]}"' in html
+    assert "&lt;b&gt;new" in html
+    assert html.count("data-hit") == 1
+    assert read not in html
+    for query in ("%", "failed elsewhere", "_____"):
+        assert "data-hit" not in found(browser, session, query, **HTMX)
+    Session.objects.filter(pk=session.pk).update(hidden_from=1)
+    assert "data-hit" not in found(browser, session, "failed", **HTMX)
 
 
 def test_what_is_rolled_back_is_not_found(browser: Client, alice: User, session: Session) -> None:

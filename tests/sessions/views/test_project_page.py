@@ -13,7 +13,7 @@ from django.utils import timezone
 from providers.models import ProviderConfig
 from sessions.models import Project, PullRequest, ServerProcess, Session
 from teams.models import User
-from tests.sessions.factories import make_session
+from tests.sessions.factories import make_project, make_session
 from tests.sessions.story import Story
 from tests.sessions.views.reviewing import Repository
 
@@ -157,3 +157,23 @@ def test_pull_requests_of_private_sessions_are_named_to_who_sees_these(
         page = overview(client_for(user), project)
         assert "Title &lt;1&gt;" in page
         assert ("Title &lt;2&gt;" in page) is is_told
+
+
+def test_sessions_are_listed_unless_the_list_beside_the_page_has_the_same_ones(
+    client_for: ClientFor, alice: User, bob: User, session: Session, tmp_path: Path
+) -> None:
+    client, url = client_for(alice), f"/t/acme/p/{session.project_id}/"
+    theirs = make_session(bob, session.project)
+    listed = client.get(url).content.decode()
+    assert 'class="page home"' in listed
+    assert f'id="card-{theirs.pk}"' in listed
+    assert 'class="page home"' not in client.get(f"{url}?archived=1").content.decode()
+    # The list beside it is filtered: it lacks a session of somebody else.
+    client.get("/t/acme/?who=mine")
+    assert 'class="page home"' not in client.get(url).content.decode()
+    client.get("/t/acme/?who=team")
+    # It has sessions of another project.
+    other = make_project(session.project.team, tmp_path, name="other", git=False)
+    assert 'class="page home"' in client.get(url).content.decode()
+    make_session(alice, other)
+    assert 'class="page home"' not in client.get(url).content.decode()

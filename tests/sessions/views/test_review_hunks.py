@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +11,10 @@ import pytest
 from django.test import Client
 
 from opencode_web.lib.loop import submit
-from sessions.models import Session, State
+from sessions.models import Project, SavedRule, Session, State
 from sessions.runner import run_session
 from teams.models import AuditEntry, User
-from tests.sessions.factories import make_session
+from tests.sessions.factories import make_session, prompt, script
 from tests.sessions.views.reviewing import Repository, Review, hunks_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
@@ -57,7 +58,7 @@ class Story:
         return subprocess.run(run, check=False, capture_output=True).stdout
 
     def _done(self, status: int) -> int:
-        if status in (204, 302):
+        if status in (200, 302):
             submit(asyncio.wait_for(run_session(self.session.pk), 30)).result(60)
             self.session.refresh_from_db()
         return status
@@ -133,7 +134,7 @@ def test_names_and_links_are_what_they_are(story: Story) -> None:
         assert story.stage(fields) == 204
         (fields,) = story.hunks(file)
         assert fields["stage"] == "0"
-        assert story.revert(fields) == 204
+        assert story.revert(fields) == 200
         assert story.session.outcome_detail == ""
     assert (root / name).read_text() == "1\n2\n"
     assert link.readlink() == Path("till.py")
@@ -143,18 +144,40 @@ def test_names_and_links_are_what_they_are(story: Story) -> None:
 def test_one_hunk_goes_back_and_all_of_them_come_back_at_once(story: Story) -> None:
     changed = story.file.read_text()
     assert story.stage(story.hunks()[1]) == 204
-    assert story.revert(story.hunks()[1]) == 204
+    assert story.revert(story.hunks()[1]) == 200
     assert "FIRST" in story.file.read_text()
     assert "LAST" not in story.file.read_text()
     assert story.staged() == ""
     (fields,) = story.hunks()
-    assert story.revert(fields) == 204
+    assert story.revert(fields) == 200
     assert story.file.read_text() == "".join(f"line {n}\n" for n in range(40))
     entries = AuditEntry.objects.filter(action="file.reverted").order_by("pk")
     assert [entry.data["lines"] for entry in entries] == [[28, 7], [3, 7]]
     assert "till.py was reverted." in story.review.pane("source=uncommitted")
     assert story.undo() == 302
     assert story.file.read_text() == changed
+
+
+def test_a_file_counts_as_changed_until_its_last_hunk_is_reverted(
+    story: Story, alice: User, project: Project
+) -> None:
+    SavedRule.objects.create(
+        project=project, permission="bash", pattern="*", created_at=story.session.created_at
+    )
+    command = "echo new > new.txt && sed -i 's/FIRST/1ST/; s/LAST/LASTLY/' till.py"
+    call = {"tool": "bash", "input": {"command": command}}
+    prompt(alice, story.session, script([call], [{"text": "done"}]))
+    assert story._done(200) == 200
+    for files in (2, 2, 1):
+        page = story.review.get("?panel=changes&source=uncommitted", htmx=False)
+        assert set(re.findall(r"data-changes-count>(\d*)<", page)) == {str(files)}
+        for source in ("uncommitted", "session"):
+            total = f'changes-total meta">{files} file'
+            assert total in story.review.pane(f"source={source}"), source
+        if files == 2:
+            assert story.revert(story.hunks()[0]) == 200
+    assert story.undo() == 302
+    assert len(story.hunks()) == 2
 
 
 def test_a_hunk_without_a_line_end_and_with_other_line_ends_goes_back_exactly(
@@ -164,7 +187,7 @@ def test_a_hunk_without_a_line_end_and_with_other_line_ends_goes_back_exactly(
     story.file.write_bytes(committed)
     story.repository.commit()
     story.file.write_bytes(b"A\r\nb\r\n" + b"same\r\n" * 20 + b"end\r\nmore")
-    assert story.revert(story.hunks()[1]) == 204
+    assert story.revert(story.hunks()[1]) == 200
     assert story.file.read_bytes() == committed.replace(b"a\r", b"A\r", 1)
 
 
@@ -176,9 +199,9 @@ def test_what_has_changed_since_the_page_was_drawn_stays(story: Story) -> None:
     assert "FIRST" in story.file.read_text()
     # Also when it changes after the form was accepted.
     fields = story.hunks()[0]
-    assert story.review.post("revert", **fields) == 204
+    assert story.review.post("revert", **fields) == 200
     story.write(line_5="FIRST", line_30="LATER")
-    assert story._done(204) == 204
+    assert story._done(200) == 200
     assert story.session.outcome == "failed"
     assert "till.py has changed meanwhile" in story.session.outcome_detail
     assert "FIRST" in story.file.read_text()
@@ -187,7 +210,7 @@ def test_what_has_changed_since_the_page_was_drawn_stays(story: Story) -> None:
 def test_hunks_with_more_lines_around_them_are_the_same(story: Story) -> None:
     (fields,) = story.hunks(more="&context=25")
     assert story.revert({**fields, "hunk": "1,2,1,2"}) == 404
-    assert story.revert(fields) == 204
+    assert story.revert(fields) == 200
     assert "FIRST" not in story.file.read_text()
     assert "LAST" not in story.file.read_text()
 
@@ -255,7 +278,7 @@ def test_hidden_whitespace_goes_with_the_hunk_it_touches_and_no_other_does(
     assert story.stage(fields) == 204
     assert story.staged() == ""
     (fields,) = story.hunks()
-    assert story.revert(fields) == 204
+    assert story.revert(fields) == 200
     assert story.file.read_bytes() == b"  first\n" + same + back
     assert story.undo() == 302
     assert story.file.read_bytes() == b"  first\n" + same + after
@@ -270,7 +293,7 @@ def test_hidden_changes_of_other_lines_stay_out_of_what_is_reverted_and_staged(
     assert "FIRST" in story.staged()
     assert "line 9  " not in story.staged()
     assert story.page().count(">Staged<") == 1
-    assert story.revert(story.hunks()[0]) == 204
+    assert story.revert(story.hunks()[0]) == 200
     lines = story.file.read_text().splitlines()
     assert (lines[5], lines[9], lines[20], lines[30]) == ("line 5", "line 9  ", "\tline 20", "LAST")
 
@@ -310,7 +333,7 @@ def test_hunks_of_a_renamed_file_are_staged_with_its_name_and_reverted(
     assert story.indexed("till.py") == b""
     first, last = hunks()
     assert (first["stage"], last["stage"]) == ("1", "0")
-    assert story.revert(last) == 204
+    assert story.revert(last) == 200
     assert story.session.outcome_detail == ""
     assert story.file.read_bytes() == committed.replace(b"line 5", b"FIRST")
     assert story.indexed(name) == committed

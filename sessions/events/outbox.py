@@ -87,7 +87,9 @@ def write_deliveries(session: Session, told: Sequence[Announcement], *, now: dat
         return
     if INTEGRATION in (session.root or session).metadata:
         replies = OutsideReply.objects.filter(session=session.top_id)
-        replies.filter(state__in=(_Reply.PENDING, _Reply.SHOWN)).update(
+        # One that is being written is due again once that is done, and not before.
+        replies.filter(state=_Reply.PENDING).update(revision=F("revision") + 1)
+        replies.filter(state=_Reply.SHOWN).update(
             state=_Reply.PENDING, revision=F("revision") + 1, next_at=now
         )
     hooks = _HOOKS.all(session.project_id, session.project.team_id)

@@ -128,6 +128,8 @@ def compose(row: OutsideReply) -> Shown:
         return Shown(f"{row.text}\n\n{mark}", is_last=True)
     session = Session.objects.get(pk=row.session.pk)
     says, is_last = _state_of(session, row.prompt_id)
+    if session.is_private:
+        says, is_last = "*The session is private now. Its answer is not shown here.*", True
     redact = project_redactor(session.project_id).text
     says = _without_mentions(redact(says))
     if len(says) > MAX_TEXT_CHARS:

@@ -13,10 +13,12 @@ import pytest
 from django.utils import timezone
 
 from opencode_web.lib.loop import submit
+from sessions.actions.privacy import set_private
 from sessions.actions.sessions import update_session
 from sessions.forges.adapter import ForgeKind
 from sessions.integrations.accounts import make_code
 from sessions.integrations.handle import handle_due
+from sessions.integrations.replies import send_replies
 from sessions.models import (
     Conversation,
     InboundDelivery,
@@ -269,6 +271,43 @@ def test_an_answer_names_nobody_and_has_no_secret(outside: Forge, bob: User) -> 
     assert "@acme" not in shown
     assert "`@property`" in shown
     assert key not in shown
+
+
+@pytest.mark.parametrize("outside", ["github"], indirect=True)
+def test_a_session_that_is_private_now_tells_the_thread_nothing(outside: Forge, bob: User) -> None:
+    link_account(outside, bob)
+    outside.say(f"/oc {SAYS}")
+    session = Session.objects.get()
+    set_private(session_access(bob, session), private=True)
+    run(session)
+    outside.write()
+    [shown] = outside.answers
+    assert shown.startswith("*The session is private now.")
+    assert "Tax" not in shown
+
+
+@pytest.mark.parametrize("outside", ["github"], indirect=True)
+def test_what_happens_while_a_comment_is_written_does_not_write_another(
+    outside: Forge, bob: User
+) -> None:
+    link_account(outside, bob)
+    outside.send(outside.payload(f"/oc {SAYS}"))
+    submit(handle_due()).result(30)
+    session = Session.objects.get()
+    answered = outside.server.comment
+
+    def slowly(thread: str, text: str) -> dict[str, Any]:
+        # The turn ends, and another worker looks for what is due, before the forge answers.
+        outside.server.comment = answered  # type: ignore[method-assign]
+        run(session)
+        submit(send_replies()).result(30)
+        return answered(thread, text)
+
+    outside.server.comment = slowly  # type: ignore[method-assign]
+    outside.write()
+    outside.write()
+    [shown] = outside.answers
+    assert shown.startswith("Tax is added")
 
 
 @pytest.mark.parametrize("outside", ["github"], indirect=True)

@@ -94,12 +94,14 @@ def page(address: str, cookie: str, session: Session) -> Iterator[Page]:
         assert errors == []
 
 
-def shape(page: Page) -> str:
-    """What the conversation and its docks show; white space between elements does not count."""
+def shape(page: Page) -> list[str]:
+    """What the conversation and its docks show, by elements; white space between them does not
+    count."""
     parts = [page.locator(f"#{name}").inner_html() for name in ("log", "permissions", "queue")]
     header = page.locator("#session-header").inner_text()
     html = re.sub(r'value="msg_\w+"| data-htmx-powered="true"| open=""', "", "".join(parts))
-    return re.sub(r"\s+", " ", re.sub(r">\s+|\s+<", lambda m: m[0].strip(), html + header))
+    plain = re.sub(r">\s+|\s+<", lambda m: m[0].strip(), html + header)
+    return re.sub(r"\s+", " ", plain).split("<")
 
 
 def assert_same_after_reload(page: Page) -> None:

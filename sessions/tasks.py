@@ -193,10 +193,15 @@ def browse(request_id: str, operation: str, where: JsonObject, arguments: JsonOb
     start_serving(request_id, operation, where, arguments)
 
 
-@shared_task(name="sessions.talk_to_forges")
-def talk_to_forges() -> None:
-    """Do what comments on forges ask for, and write the comments that answer."""
+@shared_task(name="sessions.hear_forges")
+def hear_forges() -> None:
+    """Do what comments on forges ask for."""
     submit(handle_due()).result()
+
+
+@shared_task(name="sessions.answer_forges")
+def answer_forges() -> None:
+    """Write the comments on forges that answer."""
     submit(send_replies()).result()
 
 

@@ -125,9 +125,9 @@ _project: list[URLPattern] = [
     path("integration/remove", integration.integration_remove, name="integration_remove"),
     path("integration/link", integration.integration_link, name="integration_link"),
     path(
-        "integration/link/<int:linked>/end",
-        integration.integration_unlink,
-        name="integration_unlink",
+        "integration/link/<int:linked>",
+        integration.integration_linked,
+        name="integration_linked",
     ),
     path(
         "integration/again/<str:failed>",

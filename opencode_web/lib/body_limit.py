@@ -20,6 +20,9 @@ from opencode_web.lib.public_url import without_base
 
 # Forms of people who are not signed in.
 SMALL_BYTES = 64 * 1024
+# Deliveries of forges: a comment with the text of its thread.
+FORGE_BYTES = 1024 * 1024
+_FORGES = "/integrations/"
 # Seconds in which a client that was refused may finish sending, so that it reads the answer: a
 # connection closed with unread data is reset.
 _LINGER_S = 1.0
@@ -151,11 +154,15 @@ def limit_requests(grants: Grants = _nothing) -> None:
 def limit_of(path: str, headers: Iterable[tuple[bytes, bytes]]) -> int:
     """Returns: bytes that a request to the path may have; few where nobody is signed in."""
     limit = int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    bare = without_base(path.partition("?")[0])
+    if bare.startswith(_FORGES):
+        # Signed in its body; whatever its headers say, nobody is signed in.
+        return min(FORGE_BYTES, limit)
     signed = any(
         name == b"authorization" or (name == b"cookie" and _has_session(value))
         for name, value in headers
     )
-    if not signed or without_base(path.partition("?")[0]).startswith(_OPEN_PAGES):
+    if not signed or bare.startswith(_OPEN_PAGES):
         return min(SMALL_BYTES, limit)
     return limit
 

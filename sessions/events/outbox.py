@@ -19,6 +19,7 @@ from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import english
+from sessions.events.inbox import InputCancelled, InputPromoted
 from sessions.events.questions import QuestionAsked
 from sessions.events.types import PermissionAsked, SessionEvent, SessionStatus
 from sessions.models import OutsideReply, Session, State, Webhook, WebhookDelivery
@@ -27,6 +28,7 @@ MAX_DETAIL_CHARS = 500
 # In the metadata of sessions that were begun by a comment on the forge.
 INTEGRATION = "integration"
 _Reply = OutsideReply.State
+_SHOWN_THERE = (SessionStatus, InputPromoted, InputCancelled)
 
 
 class Happening(StrEnum):
@@ -81,17 +83,9 @@ _HOOKS = CompiledQuery(
 
 
 def write_deliveries(session: Session, told: Sequence[Announcement], *, now: datetime) -> None:
-    """Put what happened into the outbox of every webhook that wants to hear of it, and have the
-    comments on the forge that tell of this session written anew."""
+    """Put what happened into the outbox of every webhook that wants to hear of it."""
     if not told:
         return
-    if INTEGRATION in (session.root or session).metadata:
-        replies = OutsideReply.objects.filter(session=session.top_id)
-        # One that is being written is due again once that is done, and not before.
-        replies.filter(state=_Reply.PENDING).update(revision=F("revision") + 1)
-        replies.filter(state=_Reply.SHOWN).update(
-            state=_Reply.PENDING, revision=F("revision") + 1, next_at=now
-        )
     hooks = _HOOKS.all(session.project_id, session.project.team_id)
     if not hooks:
         return
@@ -100,6 +94,20 @@ def write_deliveries(session: Session, told: Sequence[Announcement], *, now: dat
         for hook in hooks
         for one in told
         if one.name in hook.events
+    )
+
+
+def note_replies(session: Session, events: Sequence[SessionEvent], *, now: datetime) -> None:
+    """Have the comments on the forge that tell of this session written anew, if it changed."""
+    if INTEGRATION not in (session.root or session).metadata:
+        return
+    if not any(isinstance(event, _SHOWN_THERE) for event in events):
+        return
+    replies = OutsideReply.objects.filter(session=session.top_id)
+    # One that is being written is due again once that is done, and not before.
+    replies.filter(state=_Reply.PENDING).update(revision=F("revision") + 1)
+    replies.filter(state=_Reply.SHOWN).update(
+        state=_Reply.PENDING, revision=F("revision") + 1, next_at=now
     )
 
 

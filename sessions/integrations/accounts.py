@@ -1,12 +1,14 @@
 """Which of our people wrote a comment.
 
 Nobody is believed by name. A person gets a code here, and writes it in a comment: so the forge
-says, under its signature, which account is theirs. A code is used once.
+says, under its signature, which account is theirs. Others can read the comment and be quicker, so
+the account counts only once its person has confirmed it here. A code is used once.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from datetime import timedelta
 
@@ -25,17 +27,18 @@ CODE_TTL = timedelta(minutes=15)
 # No letters and digits that look alike.
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _CODE_CHARS = 12
+CODE = re.compile(rf"[{_ALPHABET}]{{{_CODE_CHARS}}}", re.IGNORECASE)
 
 
 @transaction.atomic
 def make_code(access: ProjectAccess) -> str:
-    """Returns: a code that links the account whose comment has it. The one before is void.
+    """Returns: a code for a comment of the account that is to be linked. The one before is void.
 
     Raises: Forbidden below member.
     """
     require_role(access.team, Role.MEMBER)
     user, team = access.principal.user, access.team.team
-    LinkedAccount.objects.filter(team=team, user=user, outside_id="").delete()
+    LinkedAccount.objects.filter(team=team, user=user, linked_at=None).delete()
     code = "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_CHARS))
     until = timezone.now() + CODE_TTL
     LinkedAccount.objects.create(team=team, user=user, code_digest=_digest(code), code_until=until)
@@ -43,23 +46,46 @@ def make_code(access: ProjectAccess) -> str:
 
 
 @transaction.atomic
-def link(team: Team, code: str, *, host: str, outside_id: str, name: str) -> User | None:
-    """Link an account to whose code it is. It is then nobody else's any more.
+def propose_link(team: Team, code: str, *, host: str, outside_id: str, name: str) -> bool:
+    """Note which account has written a code, for its person to confirm.
 
-    Returns: the person; None for a code that is unknown, used or too old.
+    Returns: False for a code that is unknown, used or too old.
     """
     rows = LinkedAccount.objects.select_for_update(of=("self",)).select_related("user")
     row = rows.filter(
         team=team, code_digest=_digest(code.upper()), code_until__gt=timezone.now()
     ).first()
     if row is None:
-        return None
-    LinkedAccount.objects.filter(team=team, host=host, outside_id=outside_id).delete()
+        return False
     row.host, row.outside_id, row.name = host, outside_id, name
-    row.code_digest, row.code_until, row.linked_at = "", None, timezone.now()
+    row.code_digest = ""
     row.save()
-    _record(AuditAction.ACCOUNT_LINKED, team, row, actor=row.user)
-    return row.user
+    return True
+
+
+@transaction.atomic
+def confirm_link(access: ProjectAccess, linked_id: int) -> None:
+    """Have an account count as one's own. It is then nobody else's any more.
+
+    Raises: NotFound for one that did not write the caller's code, or not in time; Forbidden.
+    """
+    require_role(access.team, Role.MEMBER)
+    row = proposed_links(access).filter(pk=linked_id).first()
+    if row is None:
+        raise NotFound("Account")
+    others = LinkedAccount.objects.filter(
+        team=row.team_id, host=row.host, outside_id=row.outside_id
+    )
+    others.exclude(pk=row.pk).delete()
+    row.code_until, row.linked_at = None, timezone.now()
+    row.save()
+    _record(AuditAction.ACCOUNT_LINKED, access.team.team, row, actor=access.principal.user)
+
+
+def proposed_links(access: ProjectAccess) -> QuerySet[LinkedAccount]:
+    """Returns: what has written the caller's code and is not confirmed."""
+    rows = LinkedAccount.objects.filter(team=access.team.team, user=access.principal.user)
+    return rows.filter(linked_at=None, code_until__gt=timezone.now()).exclude(outside_id="")
 
 
 @transaction.atomic
@@ -75,7 +101,7 @@ def unlink(access: ProjectAccess, linked_id: int) -> None:
 
 def linked_accounts(access: ProjectAccess) -> QuerySet[LinkedAccount]:
     """Returns: one's own, and for admins everybody's."""
-    rows = LinkedAccount.objects.filter(team=access.team.team).exclude(outside_id="")
+    rows = LinkedAccount.objects.filter(team=access.team.team, linked_at__isnull=False)
     if not access.team.can(Role.ADMIN):
         rows = rows.filter(user=access.principal.user)
     return rows.select_related("user").order_by("name", "pk")
@@ -86,7 +112,9 @@ def person_of(
 ) -> User | None:
     """Returns: in whose name a comment counts; None for nobody's."""
     row = (
-        LinkedAccount.objects.filter(team=team, host=host, outside_id=outside_id)
+        LinkedAccount.objects.filter(
+            team=team, host=host, outside_id=outside_id, linked_at__isnull=False
+        )
         .select_related("user")
         .first()
     )

@@ -6,6 +6,7 @@ that may pass is tried again; what people have to mend is told in the thread and
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from datetime import timedelta
 
@@ -14,7 +15,7 @@ from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
-from opencode_web.lib.errors import AppError
+from opencode_web.lib.errors import AppError, NotFound, TooManyRequests, Unavailable
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Cause, Told, english
@@ -25,13 +26,14 @@ from sessions.actions.sessions import create_session
 from sessions.events.outbox import INTEGRATION
 from sessions.forges.adapter import ForgeError, Pull, Thread
 from sessions.forges.inbound import Heard
-from sessions.integrations.accounts import link, person_of
+from sessions.integrations.accounts import CODE, person_of, propose_link
 from sessions.integrations.prompts import prompt_parts
 from sessions.integrations.receive import command_in
-from sessions.integrations.setup import host_of
-from sessions.models import Conversation, InboundDelivery, OutsideReply
+from sessions.integrations.setup import host_of, place_of
+from sessions.models import Conversation, InboundDelivery, OutsideReply, Project
 from sessions.publish_settings import forge_of, publishing_of
-from teams.auth import authenticate_for
+from teams.auth import Principal, authenticate_for
+from teams.budgets import BudgetReached
 from teams.models import Role, User
 
 logger = logging.getLogger(__name__)
@@ -43,11 +45,21 @@ BACKOFF_S = (10, 30, 120, 600, 1800)
 _BATCH, _BATCHES = 20, 10
 _LINK = "link"
 _WAITING = InboundDelivery.State.WAITING
-_MAX_TITLE_CHARS = 100
+_MAX_TITLE_CHARS, _MAX_PROBLEM_CHARS = 100, 400
+_NOT_STARTED = (
+    "This could not be started. The project's admins can read why on its Integration page."
+)
 
 
 class _Said(Exception):
-    """Nothing is to be done. The message says why, to those who read the thread."""
+    """Nothing is to be done. The message says why, to all who read the thread.
+
+    `told` is what the project's admins read of it, where that is more.
+    """
+
+    def __init__(self, text: str, told: Told = "") -> None:
+        super().__init__(text)
+        self.told = told or text
 
 
 async def handle_due() -> int:
@@ -55,8 +67,8 @@ async def handle_due() -> int:
     count = 0
     for _ in range(_BATCHES):
         claimed = await in_db(_claim)
-        for row in claimed:
-            await _handle(row)
+        # Together: a forge that does not answer holds up nobody else, and no claim runs out.
+        await asyncio.gather(*map(_handle, claimed))
         count += len(claimed)
         if not claimed:
             break
@@ -93,10 +105,11 @@ def _claim() -> list[InboundDelivery]:
 async def _handle(row: InboundDelivery) -> None:
     heard = heard_of(row)
     try:
-        pull = await _pull_of(row, heard)
-        await in_db(_do, row, heard, pull)
+        user = await in_db(_person_of, row, heard)
+        pull = await _pull_of(row, heard) if user else None
+        await in_db(_do, row, heard, user, pull)
     except _Said as exc:
-        await in_db(_refuse, row, heard, str(exc))
+        await in_db(_refuse, row, heard, exc)
     except (ForgeError, AppError) as exc:
         await in_db(_put_off, row, exc.told)
     except Exception:  # the edge of a task: one bad delivery must not hold up the others
@@ -111,50 +124,11 @@ def heard_of(row: InboundDelivery) -> Heard:
     return Heard(**data, thread=Thread(**thread))
 
 
-async def _pull_of(row: InboundDelivery, heard: Heard) -> Pull | None:
-    """Raises: ForgeError; _Said for one that cannot be worked on."""
-    if not heard.thread.is_pull or _code_in(row, heard):
+def _person_of(row: InboundDelivery, heard: Heard) -> User | None:
+    """Returns: in whose name it is done; None for a code. Raises: _Said for nobody's."""
+    integration = row.integration
+    if _code_in(row, heard):
         return None
-    publishing = await in_db(publishing_of, row.integration.project)
-    pull = await (await in_db(forge_of, publishing)).read(heard.thread.number)
-    if pull.is_fork:
-        raise _Said(
-            "This pull request comes from another repository. Agents are not started on the code "
-            "of forks."
-        )
-    return pull
-
-
-@transaction.atomic
-def _do(row: InboundDelivery, heard: Heard, pull: Pull | None) -> None:
-    """Raises: AppError for what may pass; _Said."""
-    locked = InboundDelivery.objects.select_for_update(of=("self",)).filter(pk=row.pk).first()
-    # Another worker has it, or the integration was removed.
-    if locked is None or locked.state != _WAITING or locked.attempts != row.attempts:
-        return
-    if code := _code_in(row, heard):
-        _link(row, heard, code)
-    else:
-        _prompt(row, heard, pull)
-    _end(row, InboundDelivery.State.HANDLED)
-
-
-def _code_in(row: InboundDelivery, heard: Heard) -> str:
-    asked = (command_in(heard.text, row.integration.command) or "").split()
-    return asked[1] if len(asked) == 2 and asked[0].lower() == _LINK else ""
-
-
-def _link(row: InboundDelivery, heard: Heard, code: str) -> None:
-    project = row.integration.project
-    host = host_of(publishing_of(project))
-    user = link(project.team, code, host=host, outside_id=heard.author_id, name=heard.author)
-    if user is None:
-        raise _Said("This code is unknown, was used before, or is too old. Create another one.")
-    reply(row, heard, text=f"@{heard.author} is now linked to an account on this server.")
-
-
-def _prompt(row: InboundDelivery, heard: Heard, pull: Pull | None) -> None:
-    integration, asked = row.integration, command_in(heard.text, row.integration.command) or ""
     user = person_of(
         integration,
         integration.project.team,
@@ -168,15 +142,76 @@ def _prompt(row: InboundDelivery, heard: Heard, pull: Pull | None) -> None:
             "“Integration” on the project's page there, create a code, and comment "
             f"`{integration.command} {_LINK} CODE` here."
         )
+    return user
+
+
+async def _pull_of(row: InboundDelivery, heard: Heard) -> Pull | None:
+    """Raises: ForgeError; _Said for one that cannot be worked on."""
+    if not heard.thread.is_pull:
+        return None
+    publishing = await in_db(publishing_of, row.integration.project)
+    pull = await (await in_db(forge_of, publishing)).read(heard.thread.number)
+    if pull.is_fork:
+        raise _Said(
+            "This pull request comes from another repository. Agents are not started on the code "
+            "of forks."
+        )
+    return pull
+
+
+@transaction.atomic
+def _do(row: InboundDelivery, heard: Heard, user: User | None, pull: Pull | None) -> None:
+    """Raises: AppError for what may pass; _Said."""
+    if not _is_mine(row):
+        return
+    if user is None:
+        _link(row, heard, _code_in(row, heard))
+    else:
+        _prompt(row, heard, user, pull)
+    _end(row, InboundDelivery.State.HANDLED)
+
+
+def _is_mine(row: InboundDelivery) -> bool:
+    """Lock a delivery. Returns: False where another worker has it, or the integration is gone."""
+    locked = InboundDelivery.objects.select_for_update(of=("self",)).filter(pk=row.pk).first()
+    return locked is not None and locked.state == _WAITING and locked.attempts == row.attempts
+
+
+def _code_in(row: InboundDelivery, heard: Heard) -> str:
+    asked = (command_in(heard.text, row.integration.command) or "").split()
+    is_code = len(asked) == 2 and asked[0].lower() == _LINK and CODE.fullmatch(asked[1])
+    return asked[1] if is_code else ""
+
+
+def _link(row: InboundDelivery, heard: Heard, code: str) -> None:
+    project = row.integration.project
+    host = host_of(publishing_of(project))
+    who = {"host": host, "outside_id": heard.author_id, "name": heard.author}
+    if not propose_link(project.team, code, **who):
+        raise _Said("This code is unknown, was used before, or is too old. Create another one.")
+    reply(
+        row,
+        heard,
+        text=f"@{heard.author}, go back to the page that shows the code, open it anew, and "
+        "confirm there that this account is yours.",
+    )
+
+
+def _prompt(row: InboundDelivery, heard: Heard, user: User, pull: Pull | None) -> None:
+    asked = command_in(heard.text, row.integration.command) or ""
     try:
         # Of its own: what was begun for it must not stay.
         with transaction.atomic():
             access, is_first = _session_of(row, heard, user, pull)
             parts = prompt_parts(heard, asked, pull=pull, is_first=is_first)
             prompt = admit_prompt(access, PromptDraft(parts=parts, delivery="queue"))
+    except (Unavailable, TooManyRequests, BudgetReached):
+        raise  # it passes
     except AppError as exc:
-        # As a person would read it; it would be the same at every attempt.
-        raise _Said(english(exc.told)) from exc
+        if row.integration.project.status == Project.Status.PREPARING:
+            raise
+        # The thread may be public: the reason can name budgets, projects and other people's work.
+        raise _Said(_NOT_STARTED, exc.told) from exc
     reply(row, heard, access=access, prompt_id=prompt.pk)
 
 
@@ -190,17 +225,31 @@ def _session_of(
     integration = row.integration
     principal = authenticate_for(user, integration.project.team)
     access = access_project(principal, integration.project_id, need=Role.MEMBER)
-    known = Conversation.objects.filter(integration=integration, thread=row.thread).first()
-    if known is not None:
-        return access_session(principal, known.session_id, need=Role.MEMBER), False
+    place = place_of(publishing_of(integration.project))
+    known = Conversation.objects.filter(integration=integration, place=place, thread=row.thread)
+    if (found := _known_session(principal, known.first())) is not None:
+        return found, False
     session = create_session(
         access,
         title=f"#{heard.thread.number} {heard.title}"[:_MAX_TITLE_CHARS],
         metadata={INTEGRATION: integration.pk},
         checkout=_plan(access, pull),
     )
-    Conversation.objects.create(integration=integration, thread=row.thread, session=session)
+    Conversation.objects.update_or_create(
+        integration=integration, place=place, thread=row.thread, defaults={"session": session}
+    )
     return SessionAccess(session, access.team, principal), True
+
+
+def _known_session(principal: Principal, known: Conversation | None) -> SessionAccess | None:
+    """Returns: the session of a thread; None where it is over, or not this person's to see."""
+    if known is None:
+        return None
+    try:
+        found = access_session(principal, known.session_id, need=Role.MEMBER)
+    except NotFound:
+        return None
+    return None if found.session.archived_at or found.session.is_private else found
 
 
 def _plan(access: ProjectAccess, pull: Pull | None) -> Plan | None:
@@ -209,10 +258,16 @@ def _plan(access: ProjectAccess, pull: Pull | None) -> Plan | None:
     return Plan(branch=pull.base, base=pull.head, fetch=pull.fetch)
 
 
-def _refuse(row: InboundDelivery, heard: Heard, text: str) -> None:
-    with transaction.atomic():
-        reply(row, heard, text=text)
-        _end(row, InboundDelivery.State.HANDLED, text)
+@transaction.atomic
+def _refuse(row: InboundDelivery, heard: Heard, said: _Said) -> None:
+    """Say it in the thread, to each author once: anybody can have it said there."""
+    if not _is_mine(row):
+        return
+    told = english(said.told)[:_MAX_PROBLEM_CHARS]
+    before = row.integration.deliveries.filter(thread=row.thread, author=row.author, problem=told)
+    if not before.exists():
+        reply(row, heard, text=str(said))
+    _end(row, InboundDelivery.State.HANDLED, said.told)
 
 
 def _put_off(row: InboundDelivery, told: Told) -> None:
@@ -227,8 +282,10 @@ def _put_off(row: InboundDelivery, told: Told) -> None:
 def _end(row: InboundDelivery, state: InboundDelivery.State, told: Told = "") -> None:
     cause: JsonObject = told.to_json() if isinstance(told, Cause) else {}
     kept = {} if state == InboundDelivery.State.HANDLED else row.heard
-    fields = {"problem": english(told)[:400], "cause": cause, "next_at": row.next_at}
-    InboundDelivery.objects.filter(pk=row.pk).update(state=state, heard=kept, **fields)
+    told_text = english(told)[:_MAX_PROBLEM_CHARS]
+    # Not where another worker has begun it anew meanwhile.
+    mine = InboundDelivery.objects.filter(pk=row.pk, state=_WAITING, attempts=row.attempts)
+    mine.update(state=state, heard=kept, problem=told_text, cause=cause, next_at=row.next_at)
 
 
 def reply(
@@ -244,6 +301,7 @@ def reply(
     return OutsideReply.objects.create(
         id=new_id("rep"),
         integration=row.integration,
+        place=place_of(publishing_of(row.integration.project)),
         thread=row.thread,
         session=access.session if access else None,
         prompt_id=prompt_id,

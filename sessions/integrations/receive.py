@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 
@@ -17,8 +18,9 @@ from sessions.forges.inbound import Heard, event_of, is_signed, read_comment
 from sessions.models import InboundDelivery, Integration
 from sessions.publish_settings import publishing_of
 
-MAX_BYTES = 1024 * 1024
 State = InboundDelivery.State
+# In each comment of ours, whoever's token has written it.
+REPLY_MARK = re.compile(r"<!-- rep_[0-9a-zA-Z]{26} -->")
 
 
 def receive(integration_id: str, headers: Mapping[str, str], body: bytes) -> InboundDelivery:
@@ -59,9 +61,20 @@ def _keep(row: Integration, event: str, heard: Heard | None, digest: str) -> Inb
         "received_at": now,
     }
     if heard is not None:
-        fields |= {"thread": str(heard.thread), "author": heard.author}
+        fields |= {"thread": str(heard.thread), "author": heard.author, "comment": heard.comment}
         fields["heard"] = {} if why else asdict(heard)
-    kept, _ = InboundDelivery.objects.get_or_create(integration=row, digest=digest, defaults=fields)
+    known = row.deliveries.filter(digest=digest)
+    if heard is not None:
+        known |= row.deliveries.filter(thread=str(heard.thread), comment=heard.comment)
+    kept = known.first()
+    if kept is None:
+        kept, _ = row.deliveries.get_or_create(digest=digest, defaults=fields)
+    elif kept.state == State.IGNORED and not why and kept.digest == digest:
+        # An admin has mended meanwhile what it was ignored for, and had it sent again.
+        row.deliveries.filter(pk=kept.pk, state=State.IGNORED).update(
+            state=State.WAITING, problem="", heard=fields["heard"], next_at=now
+        )
+        kept.refresh_from_db()
     return kept
 
 
@@ -71,6 +84,8 @@ def _why_ignored(row: Integration, heard: Heard | None) -> str:
         return "It is not a new comment of a person on an issue or a pull request."
     if heard.repository.lower() != publishing_of(row.project).path.lower():
         return "It is about another repository than the project's."
+    if REPLY_MARK.search(heard.text):
+        return "It was written by this server."
     if command_in(heard.text, row.command) is None:
         return f"It does not begin with {row.command}."
     return ""

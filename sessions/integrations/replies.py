@@ -7,6 +7,7 @@ comment is looked for before another one is written.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.json import text_of
 from opencode_web.lib.reasons import Cause, Told, english
 from sessions.forges.adapter import Forge, ForgeError, Thread
+from sessions.forges.reasons import ForgeReason
+from sessions.inbox import is_compaction
+from sessions.integrations.setup import place_of
 from sessions.models import (
     Message,
     Outcome,
@@ -42,10 +46,14 @@ MAX_TEXT_CHARS = 60_000
 KEPT_FOR = timedelta(days=90)
 _BATCH, _BATCHES = 20, 10
 _State = OutsideReply.State
-# A forge notifies whoever is named, except in code.
-_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
-_MENTION = re.compile(r"(?<![\w/])@(?=[A-Za-z0-9])")
-_NO_MENTION = "@\u200b"
+# A forge notifies whoever is named, and GitLab and robots do what a line says that begins with a
+# slash. None of them is asked what it takes for code. The last one begins what nobody sees.
+_MENTION = re.compile(r"@|&(?:#0*64|#x0*40|commat)(?=;)", re.IGNORECASE)
+_COMMAND = re.compile(r"^[ \t>]*(?=/[A-Za-z])", re.MULTILINE)
+_COMMENT = re.compile(r"<(?=!--)")
+_NOTHING = "\u200b"
+# That a forge's clock may be ahead of or behind this server's.
+_CLOCKS_APART = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
@@ -61,8 +69,8 @@ async def send_replies() -> int:
     count = 0
     for _ in range(_BATCHES):
         claimed = await in_db(_claim)
-        for row in claimed:
-            await _send(row)
+        # Together: a forge that does not answer holds up nobody else, and no claim runs out.
+        await asyncio.gather(*map(_send, claimed))
         count += len(claimed)
         if len(claimed) < _BATCH:
             break
@@ -89,8 +97,11 @@ def _claim() -> list[OutsideReply]:
 
 async def _send(row: OutsideReply) -> None:
     try:
-        shown = await in_db(compose, row)
         publishing = await in_db(publishing_of, row.integration.project)
+        if place_of(publishing) != row.place:
+            await in_db(_give_up, row, "The project is on another repository now.")
+            return
+        shown = await in_db(compose, row)
         forge = await in_db(forge_of, publishing)
         await _write(row, forge, shown.text)
     except ForgeError as exc:
@@ -107,11 +118,18 @@ async def _send(row: OutsideReply) -> None:
 async def _write(row: OutsideReply, forge: Forge, text: str) -> None:
     """Raises: ForgeError."""
     thread = _thread(row.thread)
-    if not row.comment and row.attempts > 1:
-        row.comment = await forge.find_comment(thread, row.pk, since=row.created_at)
+    if not row.comment and (row.attempts > 1 or row.problem):
+        row.comment = await forge.find_comment(thread, row.pk, since=row.created_at - _CLOCKS_APART)
     if row.comment:
-        await forge.edit_comment(thread, row.comment, text)
-        return
+        try:
+            await forge.edit_comment(thread, row.comment, text)
+        except ForgeError as exc:
+            if not (isinstance(exc.told, Cause) and exc.told.reason is ForgeReason.NOT_FOUND):
+                raise
+            # Somebody has deleted it.
+            row.comment = ""
+        else:
+            return
     if row.to and row.attempts == 1:
         try:
             await forge.react(thread, row.to)
@@ -131,17 +149,20 @@ def compose(row: OutsideReply) -> Shown:
     if session.is_private:
         says, is_last = "*The session is private now. Its answer is not shown here.*", True
     redact = project_redactor(session.project_id).text
-    says = _without_mentions(redact(says))
-    if len(says) > MAX_TEXT_CHARS:
-        says = f"{says[:MAX_TEXT_CHARS]}…\n\n*The answer is longer. The session has all of it.*"
+    says = _harmless(redact(says)[:MAX_TEXT_CHARS])
     return Shown(f"{says}\n\n---\n{_link(row, session)}\n{mark}", is_last)
 
 
-def _without_mentions(text: str) -> str:
-    """Returns: the text so that it notifies nobody: a stranger may have had the agent write it."""
-    pieces = _CODE.split(text)
-    pieces[::2] = [_MENTION.sub(_NO_MENTION, one) for one in pieces[::2]]
-    return "".join(pieces)
+def _harmless(text: str) -> str:
+    """Returns: the text so that a forge only shows it: it notifies nobody and commands nothing.
+
+    A stranger may have had the agent write it, and the forge acts with the project's token.
+    """
+    for pattern in (_MENTION, _COMMAND, _COMMENT):
+        text = pattern.sub(lambda found: f"{found[0]}{_NOTHING}", text)
+    if sum(line.lstrip().startswith("```") for line in text.splitlines()) % 2:
+        text += "\n```"
+    return text
 
 
 def _state_of(session: Session, prompt_id: str) -> tuple[str, bool]:
@@ -151,8 +172,7 @@ def _state_of(session: Session, prompt_id: str) -> tuple[str, bool]:
         if prompt is not None and prompt.status == SessionInput.Status.ADMITTED:
             return "*Waiting for its turn.*", False
         return "*This request was withdrawn.*", True
-    after = Message.objects.visible(session).filter(seq__gt=asked.seq).order_by("seq")
-    following = after.filter(role="user").first()
+    following = _next_prompt(session, asked)
     said = _said(session, asked, following)
     if following is not None or session.state == State.IDLE:
         ended = "" if following is not None else _ended(session)
@@ -168,13 +188,24 @@ _WAITS: dict[str, str] = {
 }
 
 
+def _next_prompt(session: Session, asked: Message) -> Message | None:
+    """Returns: the message that begins the next turn. Not what steers a turn, a summary's request
+    or a change of agents: the turn goes on after those."""
+    queued = session.inputs.filter(delivery=SessionInput.Delivery.QUEUE)
+    after = Message.objects.visible(session).filter(role="user", seq__gt=asked.seq)
+    after = after.filter(pk__in=queued.values("pk")).order_by("seq")
+    inputs = session.inputs.in_bulk([one.pk for one in after])
+    return next((one for one in after if not is_compaction(inputs[one.pk])), None)
+
+
 def _said(session: Session, asked: Message, following: Message | None) -> str:
     """Returns: the newest text of the agent between two prompts."""
     rows = Part.objects.visible(session).filter(type="text", message__role="assistant")
     rows = rows.filter(message__seq__gt=asked.seq)
     if following is not None:
         rows = rows.filter(message__seq__lt=following.seq)
-    newest = rows.order_by("-message__seq").values_list("message_id", flat=True).first()
+    found = rows.order_by("-message__seq").values_list("message_id", "message__data__summary")
+    newest = next((message for message, is_summary in found if not is_summary), None)
     texts = rows.filter(message_id=newest).order_by("seq", "pk").values_list("data", flat=True)
     return "\n\n".join(text for one in texts if (text := text_of(one, "text").strip()))
 
@@ -186,7 +217,8 @@ def _ended(session: Session) -> str:
         case Outcome.STOPPED | Outcome.INTERRUPTED:
             return "*Stopped.*"
         case _:
-            return f"*It failed: {session.outcome_detail}*"
+            # Not why: that can have a provider's words, and the thread may be public.
+            return "*It failed. The session says why.*"
 
 
 def _link(row: OutsideReply, session: Session) -> str:
@@ -203,18 +235,26 @@ def _thread(text: str) -> Thread:
 
 def _settle(row: OutsideReply, shown: Shown) -> None:
     """What happened while it was written makes another attempt due at once."""
-    rows = OutsideReply.objects.filter(pk=row.pk)
+    # Not where another worker has begun it anew meanwhile.
+    rows = OutsideReply.objects.filter(pk=row.pk, attempts=row.attempts)
     written = {"comment": row.comment, "attempts": 0, "problem": "", "cause": {}}
     state = _State.DONE if shown.is_last else _State.SHOWN
     if not rows.filter(revision=row.revision).update(state=state, **written):
         rows.update(next_at=timezone.now(), **written)
 
 
+def _give_up(row: OutsideReply, told: Told) -> None:
+    OutsideReply.objects.filter(pk=row.pk, attempts=row.attempts).update(
+        state=_State.FAILED, problem=english(told)[:400], cause={}
+    )
+
+
 def _put_off(row: OutsideReply, told: Told, wait_s: int) -> None:
     cause = told.to_json() if isinstance(told, Cause) else {}
     fields = {"comment": row.comment, "problem": english(told)[:400], "cause": cause}
+    mine = OutsideReply.objects.filter(pk=row.pk, attempts=row.attempts)
     if row.attempts > len(BACKOFF_S):
-        OutsideReply.objects.filter(pk=row.pk).update(state=_State.FAILED, **fields)
+        mine.update(state=_State.FAILED, **fields)
         return
     wait = timedelta(seconds=max(wait_s, BACKOFF_S[row.attempts - 1]))
-    OutsideReply.objects.filter(pk=row.pk).update(next_at=timezone.now() + wait, **fields)
+    mine.update(next_at=timezone.now() + wait, **fields)

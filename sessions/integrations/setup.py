@@ -118,6 +118,11 @@ def host_of(publishing: Publishing) -> str:
     return urlsplit(publishing.api_url).netloc
 
 
+def place_of(publishing: Publishing) -> str:
+    """Returns: the repository that threads are of; empty where no forge is known."""
+    return f"{host_of(publishing)}/{publishing.path}".lower() if publishing.kind else ""
+
+
 def problems_of(row: Integration, publishing: Publishing) -> list[str]:
     """Returns: what stands in the way, as sentences that say what to do."""
     found = []

@@ -38,6 +38,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.CharField(max_length=40, primary_key=True, serialize=False)),
                 ('digest', models.CharField(max_length=64)),
+                ('comment', models.CharField(blank=True, max_length=40)),
                 ('event', models.CharField(max_length=100)),
                 ('thread', models.CharField(blank=True, max_length=40)),
                 ('heard', models.JSONField(default=dict)),
@@ -59,12 +60,13 @@ class Migration(migrations.Migration):
             name='Conversation',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('place', models.CharField(max_length=600)),
                 ('thread', models.CharField(max_length=40)),
                 ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conversations', to='agent_sessions.session')),
                 ('integration', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conversations', to='agent_sessions.integration')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('integration', 'thread'), name='one_session_per_conversation')],
+                'constraints': [models.UniqueConstraint(fields=('integration', 'place', 'thread'), name='one_session_per_conversation')],
             },
         ),
         migrations.CreateModel(
@@ -81,13 +83,14 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='linked_accounts', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('outside_id', ''), _negated=True), fields=('team', 'host', 'outside_id'), name='one_person_per_linked_account')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('linked_at__isnull', False)), fields=('team', 'host', 'outside_id'), name='one_person_per_linked_account')],
             },
         ),
         migrations.CreateModel(
             name='OutsideReply',
             fields=[
                 ('id', models.CharField(max_length=40, primary_key=True, serialize=False)),
+                ('place', models.CharField(max_length=600)),
                 ('thread', models.CharField(max_length=40)),
                 ('prompt_id', models.CharField(blank=True, max_length=60)),
                 ('text', models.TextField(blank=True)),

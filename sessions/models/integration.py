@@ -50,6 +50,9 @@ class InboundDelivery(models.Model):
     integration = models.ForeignKey(Integration, models.CASCADE, related_name="deliveries")
     # Of the body: a delivery that comes again, whatever its headers say, is the same one.
     digest = models.CharField(max_length=64)
+    # The forge's id of the comment, empty for anything else: one that is sent in another form, for
+    # it was edited, is the same one.
+    comment = models.CharField(max_length=40, blank=True)
     # The forge's name of what happened.
     event = models.CharField(max_length=100)
     # A `sessions.forges.adapter.Thread` as text; what belongs to one is handled in order.
@@ -89,7 +92,7 @@ class LinkedAccount(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="linked_accounts"
     )
     # Of the forge's API; and the number there, which stays when somebody takes another name. Both
-    # are empty until the code has come in a comment.
+    # are empty until the code has come in a comment. It counts once its person has confirmed it.
     host = models.CharField(max_length=255, blank=True)
     outside_id = models.CharField(max_length=40, blank=True)
     name = models.CharField(max_length=100, blank=True)
@@ -102,7 +105,7 @@ class LinkedAccount(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["team", "host", "outside_id"],
-                condition=~models.Q(outside_id=""),
+                condition=models.Q(linked_at__isnull=False),
                 name="one_person_per_linked_account",
             ),
         ]
@@ -115,6 +118,8 @@ class Conversation(models.Model):
     """A thread on a forge and the session that answers there."""
 
     integration = models.ForeignKey(Integration, models.CASCADE, related_name="conversations")
+    # Host and path of the repository: a project can move to another.
+    place = models.CharField(max_length=600)
     thread = models.CharField(max_length=40)
     session = models.ForeignKey(
         "agent_sessions.Session", models.CASCADE, related_name="conversations"
@@ -123,7 +128,7 @@ class Conversation(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["integration", "thread"], name="one_session_per_conversation"
+                fields=["integration", "place", "thread"], name="one_session_per_conversation"
             ),
         ]
 
@@ -142,6 +147,8 @@ class OutsideReply(models.Model):
     # Stands in the comment, so that it is found where the answer of the forge was lost.
     id = models.CharField(primary_key=True, max_length=40)
     integration = models.ForeignKey(Integration, models.CASCADE, related_name="replies")
+    # As of its conversation.
+    place = models.CharField(max_length=600)
     thread = models.CharField(max_length=40)
     # The prompt that it answers, and its session; without one it says `text`.
     session = models.ForeignKey(

@@ -9,13 +9,19 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
-from opencode_web.lib.errors import AppError, TooLarge
+from opencode_web.lib.errors import AppError
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
 from sessions.forges.registry import NAMES
 from sessions.forms.integration import IntegrationForm
-from sessions.integrations.accounts import linked_accounts, make_code, unlink
-from sessions.integrations.receive import MAX_BYTES, receive
+from sessions.integrations.accounts import (
+    confirm_link,
+    linked_accounts,
+    make_code,
+    proposed_links,
+    unlink,
+)
+from sessions.integrations.receive import receive
 from sessions.integrations.repeat import repeat_delivery, repeat_reply
 from sessions.integrations.setup import (
     address_of,
@@ -44,8 +50,6 @@ _SHOWN = 20
 def inbound(request: HttpRequest, integration: str) -> HttpResponse:
     """What a forge sends. It is believed by its signature alone."""
     try:
-        if len(request.body) > MAX_BYTES:
-            raise TooLarge(f"A delivery can have at most {MAX_BYTES} bytes.")
         headers = {name.lower(): value for name, value in request.headers.items()}
         row = receive(integration, headers, request.body)
     except AppError as exc:
@@ -122,8 +126,12 @@ def integration_link(request: TeamRequest, project: str) -> HttpResponse:
 
 @require_POST
 @team_view()
-def integration_unlink(request: TeamRequest, project: str, linked: int) -> HttpResponse:
+def integration_linked(request: TeamRequest, project: str, linked: int) -> HttpResponse:
+    """Confirm that an account is one's own, or end that it is."""
     access = project_of(request, project)
+    if request.POST.get("confirm") == "1":
+        confirm_link(access, linked)
+        return done(request, _("Account linked."), to=_url(access))
     unlink(access, linked)
     return done(request, _("Account unlinked."), to=_url(access))
 
@@ -164,6 +172,7 @@ def _page(
         "may_change": may_change,
         "may_link": row is not None and access.team.can(Role.MEMBER),
         "linked": linked_accounts(access) if row else [],
+        "proposed": proposed_links(access) if row else [],
         "deliveries": _deliveries(row) if row and may_change else [],
         "replies": _unwritten(row) if row and may_change else [],
         "crumbs": [

@@ -69,7 +69,7 @@ PAGES = [
     Row("post", _P + "integration/remove", GOVERN),
     Row("post", _P + "integration/link", (200, 200, 200, 403, 404, 302)),
     # Of the owner; admins see everybody's.
-    Row("post", _P + "integration/link/<int:linked>/end", (302, 302, 404, 404, 404, 302)),
+    Row("post", _P + "integration/link/<int:linked>", (302, 302, 404, 404, 404, 302)),
     Row("post", _P + "integration/again/<str:failed>", GOVERN),
     # Without the secret of the forge.
     Row("post", "integrations/<str:integration>", NO_TOKEN),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from opencode_web.lib.body_limit import limit_of
+from opencode_web.lib.ids import new_id
 from opencode_web.lib.loop import submit
 from sessions.actions.privacy import set_private
 from sessions.actions.sessions import update_session
 from sessions.forges.adapter import ForgeKind
 from sessions.integrations.accounts import make_code
-from sessions.integrations.handle import handle_due
+from sessions.integrations.handle import _put_off, handle_due
 from sessions.integrations.replies import send_replies
 from sessions.models import (
     Conversation,
@@ -188,9 +191,18 @@ def test_who_is_not_linked_reads_how_to_link_and_does(outside: Forge, bob: User)
     assert "@person42, your account is not linked" in said
     code = make_code(reach(bob, outside.project))
     assert "unknown, was used before" in _newest(outside, "/oc link AAAABBBBCCCC")
-    assert "now linked" in _newest(outside, f"/oc link {code.lower()}")
+    assert "confirm there" in _newest(outside, f"/oc link {code.lower()}")
+    # Somebody else could have been quicker: it counts once bob says that it is his.
+    outside.say(f"/oc {SAYS}")
+    assert not Session.objects.exists()
     linked = LinkedAccount.objects.get()
+    outside.client.force_login(bob)
+    url = f"/t/acme/p/{outside.project.pk}/integration"
+    assert "person42 on" in outside.client.get(url).content.decode()
+    assert outside.client.post(f"{url}/link/{linked.pk}", {"confirm": "1"}).status_code == 302
+    linked.refresh_from_db()
     assert (linked.user, linked.outside_id, linked.code_digest) == (bob, "42", "")
+    assert linked.linked_at
     assert AuditEntry.objects.filter(action="account.linked", actor=bob).count() == 1
     # A code that others could read in the thread is good for nothing any more.
     assert "unknown, was used before" in _newest(outside, f"/oc link {code}", by=66)
@@ -223,13 +235,15 @@ def test_a_service_account_answers_those_who_work_there_and_nobody_else(
 @pytest.mark.parametrize("outside", ["github"], indirect=True)
 def test_rights_are_those_of_the_person_now(outside: Forge, bob: User, vera: User) -> None:
     link_account(outside, vera)
-    assert "viewer" in _newest(outside, f"/oc {SAYS}").lower()
+    assert "could not be started" in _newest(outside, f"/oc {SAYS}")
+    assert "viewer" in InboundDelivery.objects.get().problem
     link_account(outside, bob, 43)
     outside.say(f"/oc {SAYS}", by=43)
     session = Session.objects.get()
     Membership.objects.filter(user=bob).delete()
     outside.say(f"/oc {SAYS}", by=43)
-    assert "not found" in outside.answers[-1].lower()
+    # The thread may be public, and says nothing of projects and people.
+    assert outside.answers[-1].startswith("This could not be started.")
     assert session.inputs.count() == 1
 
 
@@ -250,27 +264,36 @@ def test_a_request_that_waits_for_a_person_is_told_and_then_goes_on(
 
 
 @pytest.mark.parametrize("outside", ["github"], indirect=True)
-def test_an_archived_session_says_why_it_does_not_answer(outside: Forge, bob: User) -> None:
+def test_a_thread_whose_session_is_over_gets_a_new_one(outside: Forge, bob: User) -> None:
     link_account(outside, bob)
     outside.say(f"/oc {SAYS}")
     session = Session.objects.get()
     run(session)
     update_session(session_access(bob, session), archived_ms=1)
-    assert "archived" in _newest(outside, "/oc Go on").lower()
+    outside.say(f"/oc {SAYS}")
+    assert Session.objects.count() == 2
+    other = Session.objects.exclude(pk=session.pk).get()
+    set_private(session_access(bob, other), private=True)
+    outside.say(f"/oc {SAYS}")
+    assert Session.objects.count() == 3
 
 
 @pytest.mark.parametrize("outside", ["github"], indirect=True)
 def test_an_answer_names_nobody_and_has_no_secret(outside: Forge, bob: User) -> None:
     key = "ghp_" + drawn(36)
     link_account(outside, bob)
-    said = f"Ask @acme/everyone about `@property` and {key}."
+    said = "/merge\n> /close\nAsk @acme/everyone, &#64;carol and _@dave_ about `@property` and "
+    said += f"{key}.\n\n<!-- hidden\n```sh\n/label ~bug"
     outside.say(f"/oc {script([{'text': said}])}")
     run(Session.objects.get())
     outside.write()
     [shown] = outside.answers
-    assert "@acme" not in shown
-    assert "`@property`" in shown
-    assert key not in shown
+    for bad in ("@acme", "&#64;carol", "@dave", "@property", key, "<!-- hidden"):
+        assert bad not in shown
+    assert not re.search(r"^[ >]*/[a-z]", shown, re.MULTILINE)
+    # What is left open ends before our own words.
+    assert shown.count("```") == 2
+    assert shown.index("Open the session") > shown.rindex("```")
 
 
 @pytest.mark.parametrize("outside", ["github"], indirect=True)
@@ -430,3 +453,92 @@ def pull_of(outside: Forge, number: int, *, sha: str, repository: int) -> dict[s
     base = {"ref": "main", "repo": {"id": 7}, "repo_id": 7}
     made = {"number": number, "html_url": "https://forge.test/p", "title": "T", "state": "open"}
     return {**made, "draft": False, "merged": False, "head": head, "base": base}
+
+
+def test_what_this_server_has_written_is_never_for_the_agent(outside: Forge, bob: User) -> None:
+    link_account(outside, bob)
+    outside.say(f"/oc {script([{'text': '/oc Again.'}])}")
+    run(Session.objects.get())
+    outside.write()
+    # With a personal token our comments are of a person, who may be linked.
+    [shown] = outside.answers
+    assert not shown.startswith("/oc")
+    assert outside.say(shown.replace("\u200b", "")).state == "ignored"
+    assert Session.objects.get().inputs.count() == 1
+
+
+@pytest.mark.parametrize("outside", ["github"], indirect=True)
+def test_what_steers_a_turn_does_not_end_its_answer(outside: Forge, bob: User) -> None:
+    link_account(outside, bob)
+    outside.say(f"/oc {script([{'text': 'First words.'}], [{'text': 'The end.'}])}")
+    session = Session.objects.get()
+    run(session)
+    asked = Message.objects.filter(role="user").get()
+    steer = {**asked.data, "id": new_id("msg")}
+    Message.objects.filter(role="assistant").update(seq=asked.seq + 5)
+    Message.objects.create(
+        id=steer["id"], session=session, role="user", seq=asked.seq + 1, author=bob, data=steer
+    )
+    OutsideReply.objects.update(state="pending")
+    outside.write()
+    assert outside.answers[0].startswith("First words.")
+
+
+@pytest.mark.parametrize("outside", ["github"], indirect=True)
+def test_another_repository_hears_nothing_of_the_one_before(outside: Forge, bob: User) -> None:
+    link_account(outside, bob)
+    outside.say(f"/oc {SAYS}")
+    session = Session.objects.get()
+    ProjectForge.objects.update(remote_url="https://forge.test/acme/other.git")
+    run(session)
+    outside.write()
+    assert "Tax" not in outside.answers[0]
+    reply = OutsideReply.objects.get()
+    assert (reply.state, reply.problem) == ("failed", "The project is on another repository now.")
+
+
+@pytest.mark.parametrize("outside", ["github"], indirect=True)
+def test_a_stranger_has_nothing_said_twice_and_no_request_made(outside: Forge) -> None:
+    for _ in range(3):
+        outside.say("/oc fix", by=99, number=7, is_pull=True)
+    assert len(outside.answers) == 1
+    assert not any("/pulls/" in path for _, path, _, _ in outside.server.seen)
+
+
+@pytest.mark.parametrize("outside", ["github"], indirect=True)
+def test_a_worker_that_was_taken_for_dead_changes_nothing(outside: Forge, bob: User) -> None:
+    link_account(outside, bob)
+    outside.send(outside.payload(f"/oc {SAYS}"))
+    row = InboundDelivery.objects.select_related("integration__project__team").get()
+    row.attempts = 1
+    # Another one has begun it anew, and has done it.
+    InboundDelivery.objects.update(attempts=1)
+    outside.work()
+    assert Session.objects.count() == 1
+    _put_off(row, "The forge was slow.")
+    row.refresh_from_db()
+    assert (row.state, row.problem) == ("handled", "")
+    outside.work()
+    assert Session.objects.get().inputs.count() == 1
+
+
+@pytest.mark.parametrize("outside", ["github"], indirect=True)
+def test_a_delivery_may_be_as_long_as_a_thread(outside: Forge, bob: User) -> None:
+    link_account(outside, bob)
+    sent = outside.payload(f"/oc {SAYS}")
+    sent["issue"]["body"] = "x" * 500_000
+    assert outside.send(sent).status_code == 202
+    assert limit_of(outside.address, []) == limit_of(outside.address, [(b"cookie", b"sessionid=x")])
+    assert limit_of(outside.address, []) >= 1024 * 1024
+
+
+@pytest.mark.parametrize("outside", ["github"], indirect=True)
+def test_what_is_not_ready_yet_is_tried_again(outside: Forge, bob: User) -> None:
+    link_account(outside, bob)
+    type(outside.project).objects.update(status="preparing")
+    outside.say(f"/oc {SAYS}")
+    assert InboundDelivery.objects.get().state == "waiting"
+    assert outside.answers == []
+    type(outside.project).objects.update(status="ready")
+    outside.work()
+    assert Session.objects.count() == 1

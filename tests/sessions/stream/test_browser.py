@@ -99,7 +99,10 @@ def shape(page: Page) -> list[str]:
     count."""
     parts = [page.locator(f"#{name}").inner_html() for name in ("log", "permissions", "queue")]
     header = page.locator("#session-header").inner_text()
-    html = re.sub(r'value="msg_\w+"| data-htmx-powered="true"| open=""', "", "".join(parts))
+    # Under the pointer and without haste the scripts add buttons to copy a block with.
+    added = r'<button class="copy-block.*?</button>'
+    given = rf'value="msg_\w+"| data-htmx-powered="true"| open=""|{added}'
+    html = re.sub(given, "", "".join(parts), flags=re.DOTALL)
     plain = re.sub(r">\s+|\s+<", lambda m: m[0].strip(), html + header)
     return re.sub(r"\s+", " ", plain).split("<")
 

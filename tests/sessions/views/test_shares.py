@@ -318,7 +318,7 @@ def test_the_form_says_why_a_link_is_not_for_anybody_and_who_can_change_it(
     def said(user: User, shared: Session) -> str:
         return str(client_for(user).get(page(shared)).content.decode())
 
-    change = '<a href="/t/acme/settings/sharing">Edit</a>'
+    change = '<a class="more" href="/t/acme/settings/sharing">Edit</a>'
     assert "only allows links for its members." in said(alice, session)
     assert change in said(alice, session)
     assert "A team admin can change this." in said(bob, mine)

@@ -191,7 +191,7 @@ def test_fr_01_a_long_session_is_gone_through_by_turns_and_searched_to_its_begin
     # The first one is not in the page: its address is opened, and the search goes on there.
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("find=marmal"))
-    expect(bar.get_by_role("status")).to_have_text("Message 1 of 2")
+    expect(bar.get_by_role("status")).to_have_text("Match 1 of 2")
     expect(page.locator(".prompt-text", has_text="prompt 0")).to_be_in_viewport()
     page.keyboard.press("Escape")
     expect(bar).to_be_hidden()

@@ -18,13 +18,23 @@ from sessions.forges.adapter import ForgeKind
 from sessions.integrations.handle import handle_due
 from sessions.integrations.replies import send_replies
 from sessions.integrations.setup import host_of, set_up_integration
-from sessions.models import InboundDelivery, LinkedAccount, OutsideReply, Project, ProjectForge
+from sessions.models import (
+    InboundDelivery,
+    LinkedAccount,
+    OutsideReply,
+    Project,
+    ProjectForge,
+    Session,
+)
 from sessions.publish_settings import publishing_of
+from sessions.runner import run_session
 from teams.auth import authenticate_user
 from teams.models import User
+from tests.sessions.factories import script
 from tests.sessions.forges.servers import TOKEN, FakeForge, forge
 
 REPOSITORY = "acme/till"
+SAYS = script([{"text": "Tax is added in `till.py` **and** `bill.py`."}])
 
 
 def reach(user: User, project: Project) -> ProjectAccess:
@@ -147,3 +157,12 @@ def link_account(outside: Forge, user: User, outside_id: int = 42) -> LinkedAcco
         name=f"person{outside_id}",
         linked_at=timezone.now(),
     )
+
+
+def run(session: Session) -> None:
+    submit(run_session(session.pk)).result(30)
+
+
+def newest(outside: Forge, text: str, **more: Any) -> str:
+    outside.say(text, **more)
+    return outside.answers[-1]

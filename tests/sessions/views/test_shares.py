@@ -333,7 +333,7 @@ def test_the_form_says_why_a_link_is_not_for_anybody_and_who_can_change_it(
     project = session.project
     project.config = {"share": "disabled"}
     project.save()
-    assert f'<a href="/t/acme/p/{project.pk}/">Edit</a>' in said(alice, session)
+    assert f'<a class="more" href="/t/acme/p/{project.pk}/">Edit</a>' in said(alice, session)
 
 
 def test_links_to_sub_agents_end_with_those_of_a_session_made_private(

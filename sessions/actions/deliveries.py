@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.json import JsonObject
 from sessions.actions.webhooks import disable_webhook
-from sessions.models import Webhook, WebhookDelivery
+from sessions.models import InboundDelivery, OutsideReply, Webhook, WebhookDelivery
 from teams.audit import AuditAction, record
 
 # Longer than an attempt can take: then its worker is taken to be dead.
@@ -47,13 +48,28 @@ class Result:
 
 def claim_deliveries(limit: int) -> list[Claimed]:
     """Take deliveries that are due. Nobody else has them until CLAIMED_FOR is over."""
+    due = WebhookDelivery.objects.filter(state=_PENDING).select_related("webhook")
     now = timezone.now()
-    due = WebhookDelivery.objects.filter(state=_PENDING, next_at__lte=now)
+    taken = claim_due(due.order_by("next_at"), limit, lasts=CLAIMED_FOR, attempted_at=now)
+    return list(map(_to_claimed, taken))
+
+
+_Row = TypeVar("_Row", WebhookDelivery, InboundDelivery, OutsideReply)
+
+
+def claim_due(due: QuerySet[_Row], limit: int, *, lasts: timedelta, **also: object) -> list[_Row]:
+    """Take the first rows whose `next_at` has come, and count an attempt at each.
+
+    Nobody else has them until the claim is over. `also` are other columns to set.
+    Returns: those that were still there to be taken, with the number of this attempt.
+    """
+    now = timezone.now()
     taken = []
-    for row in due.select_related("webhook").order_by("next_at")[:limit]:
-        mine = WebhookDelivery.objects.filter(pk=row.pk, state=_PENDING, next_at=row.next_at)
-        if mine.update(next_at=now + CLAIMED_FOR, attempts=F("attempts") + 1, attempted_at=now):
-            taken.append(_to_claimed(row))
+    for row in due.filter(next_at__lte=now)[:limit]:
+        mine = type(row).objects.filter(pk=row.pk, state=row.state, next_at=row.next_at)
+        if mine.update(next_at=now + lasts, attempts=F("attempts") + 1, **also):
+            row.attempts += 1
+            taken.append(row)
     return taken
 
 
@@ -99,7 +115,7 @@ def _to_claimed(row: WebhookDelivery) -> Claimed:
         url=hook.url,
         secret=hook.secret,
         payload=row.payload,
-        attempt=row.attempts + 1,
+        attempt=row.attempts,
     )
 
 

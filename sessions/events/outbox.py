@@ -99,11 +99,12 @@ def write_deliveries(session: Session, told: Sequence[Announcement], *, now: dat
 
 def note_replies(session: Session, events: Sequence[SessionEvent], *, now: datetime) -> None:
     """Have the comments on the forge that tell of this session written anew, if it changed."""
-    if INTEGRATION not in (session.root or session).metadata:
+    # A sub-agent's events change nothing of it: what it says is how its own session is.
+    if INTEGRATION not in session.metadata or session.parent_id is not None:
         return
     if not any(isinstance(event, _SHOWN_THERE) for event in events):
         return
-    replies = OutsideReply.objects.filter(session=session.top_id)
+    replies = OutsideReply.objects.filter(session=session)
     # One that is being written is due again once that is done, and not before.
     replies.filter(state=_Reply.PENDING).update(revision=F("revision") + 1)
     replies.filter(state=_Reply.SHOWN).update(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, Self
 
 from opencode_web.lib.reasons import Cause, Told, Value, english
 from sessions.forges.reasons import ForgeReason
@@ -95,6 +95,12 @@ class Thread:
 
     def __str__(self) -> str:
         return f"{'pull' if self.is_pull else 'issue'}/{self.number}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read what `str` has made of one."""
+        kind, _, number = text.partition("/")
+        return cls(int(number), kind == "pull")
 
 
 class ForgeError(Exception):

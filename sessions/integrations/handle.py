@@ -11,7 +11,7 @@ import logging
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
@@ -21,6 +21,7 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Cause, Told, english
 from sessions.access import ProjectAccess, SessionAccess, access_project, access_session
 from sessions.actions.checkouts import Plan, choose_plan
+from sessions.actions.deliveries import claim_due
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.sessions import create_session
 from sessions.events.outbox import INTEGRATION
@@ -83,27 +84,20 @@ def prune_inbound() -> int:
 
 def _claim() -> list[InboundDelivery]:
     """Take the first that waits of each thread. Nobody else has it until CLAIMED_FOR is over."""
-    now = timezone.now()
     before = InboundDelivery.objects.filter(
         integration=OuterRef("integration"),
         thread=OuterRef("thread"),
         state=_WAITING,
         pk__lt=OuterRef("pk"),
     )
-    due = InboundDelivery.objects.filter(~Exists(before), state=_WAITING, next_at__lte=now)
-    taken = []
-    for row in due.select_related("integration__project__team", "integration__account").order_by(
-        "pk"
-    )[:_BATCH]:
-        mine = InboundDelivery.objects.filter(pk=row.pk, state=_WAITING, next_at=row.next_at)
-        if mine.update(next_at=now + CLAIMED_FOR, attempts=F("attempts") + 1):
-            row.attempts += 1
-            taken.append(row)
-    return taken
+    due = InboundDelivery.objects.filter(~Exists(before), state=_WAITING)
+    due = due.select_related("integration__project__team", "integration__account")
+    return claim_due(due.order_by("pk"), _BATCH, lasts=CLAIMED_FOR)
 
 
 async def _handle(row: InboundDelivery) -> None:
-    heard = heard_of(row)
+    data = dict(row.heard)
+    heard = Heard(**{**data, "thread": Thread(**data["thread"])})
     try:
         user = await in_db(_person_of, row, heard)
         pull = await _pull_of(row, heard) if user else None
@@ -115,13 +109,6 @@ async def _handle(row: InboundDelivery) -> None:
     except Exception:  # the edge of a task: one bad delivery must not hold up the others
         logger.exception("integration.crashed delivery=%s", row.pk)
         await in_db(_put_off, row, "The server failed while it handled this. The error was logged.")
-
-
-def heard_of(row: InboundDelivery) -> Heard:
-    """Returns: the comment that a row was kept with."""
-    data = dict(row.heard)
-    thread = data.pop("thread")
-    return Heard(**data, thread=Thread(**thread))
 
 
 def _person_of(row: InboundDelivery, heard: Heard) -> User | None:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import F
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import text_of
 from opencode_web.lib.reasons import Cause, Told, english
+from sessions.actions.deliveries import BACKOFF_S, claim_due
 from sessions.forges.adapter import Forge, ForgeError, Thread
 from sessions.forges.reasons import ForgeReason
 from sessions.inbox import is_compaction
@@ -40,8 +40,6 @@ from sessions.secrets import project_redactor
 logger = logging.getLogger(__name__)
 
 CLAIMED_FOR = timedelta(minutes=2)
-# After each failed attempt; about a day in all.
-BACKOFF_S = (10, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 21600, 28800)
 MAX_TEXT_CHARS = 60_000
 KEPT_FOR = timedelta(days=90)
 _BATCH, _BATCHES = 20, 10
@@ -84,15 +82,9 @@ def prune_replies() -> int:
 
 
 def _claim() -> list[OutsideReply]:
-    now = timezone.now()
-    due = OutsideReply.objects.filter(state=_State.PENDING, next_at__lte=now)
-    taken = []
-    for row in due.select_related("integration__project__team", "session").order_by("pk")[:_BATCH]:
-        mine = OutsideReply.objects.filter(pk=row.pk, state=_State.PENDING, next_at=row.next_at)
-        if mine.update(next_at=now + CLAIMED_FOR, attempts=F("attempts") + 1):
-            row.attempts += 1
-            taken.append(row)
-    return taken
+    due = OutsideReply.objects.filter(state=_State.PENDING)
+    due = due.select_related("integration__project__team", "session").order_by("pk")
+    return claim_due(due, _BATCH, lasts=CLAIMED_FOR)
 
 
 async def _send(row: OutsideReply) -> None:
@@ -117,7 +109,7 @@ async def _send(row: OutsideReply) -> None:
 
 async def _write(row: OutsideReply, forge: Forge, text: str) -> None:
     """Raises: ForgeError."""
-    thread = _thread(row.thread)
+    thread = Thread.parse(row.thread)
     if not row.comment and (row.attempts > 1 or row.problem):
         row.comment = await forge.find_comment(thread, row.pk, since=row.created_at - _CLOCKS_APART)
     if row.comment:
@@ -226,11 +218,6 @@ def _link(row: OutsideReply, session: Session) -> str:
         return ""
     team = row.integration.project.team
     return f"[Open the session]({settings.PUBLIC_URL}/t/{team.slug}/s/{session.pk})"
-
-
-def _thread(text: str) -> Thread:
-    kind, _, number = text.partition("/")
-    return Thread(int(number), kind == "pull")
 
 
 def _settle(row: OutsideReply, shown: Shown) -> None:

@@ -6,7 +6,6 @@ write sees the credential or decides where it goes.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 
 from django.conf import settings
@@ -17,9 +16,8 @@ from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.forges.api import require_safe
 from sessions.git.clone_address import AddressRefused, Pin, pin_address
 from sessions.git.clone_errors import explain_failure
-from sessions.git.process import git_environment
+from sessions.git.remote_command import remote_git
 from sessions.git.url import authorization
-from tools.sandbox.process import kill_group
 
 
 @dataclass(frozen=True)
@@ -34,27 +32,25 @@ async def fetch(store: Repository, remote: Remote, ref: str, *, keep_as: str) ->
     """Fetch a ref as `keep_as`, without tags. Raises: CheckoutError."""
     pin = await pin_remote(remote.url, secret=bool(remote.credential))
     auth = authorization(remote.url, remote.credential) if remote.credential else {}
-    process = await asyncio.create_subprocess_exec(
-        *("git", f"--git-dir={store.git_dir}", "fetch", "--quiet", "--no-tags", "--force"),
-        *("--no-write-fetch-head", "--no-recurse-submodules", "--", remote.url),
-        f"{ref}:{keep_as}",
-        cwd=store.git_dir,
-        env=git_environment({**auth, **pin.config}, ssh_options=pin.ssh_options),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
+    options = (
+        "--quiet",
+        "--no-tags",
+        "--force",
+        "--no-write-fetch-head",
+        "--no-recurse-submodules",
     )
     try:
-        async with asyncio.timeout(settings.CLONE_TIMEOUT_S):
+        async with remote_git(
+            *(f"--git-dir={store.git_dir}", "fetch", *options),
+            *("--", remote.url, f"{ref}:{keep_as}"),
+            cwd=store.git_dir,
+            pin=pin,
+            config=auth,
+        ) as process:
             _, complaint = await process.communicate()
     except TimeoutError as exc:
         minutes = settings.CLONE_TIMEOUT_S // 60
         raise CheckoutError(Why.FETCH_STOPPED, minutes=minutes) from exc
-    finally:
-        if process.returncode is None:
-            kill_group(process)
-            await asyncio.shield(asyncio.ensure_future(process.communicate()))
     if process.returncode:
         text = complaint.decode("utf-8", "replace")
         told = explain_failure(text, had_credential=bool(remote.credential))

@@ -20,9 +20,8 @@ from sessions.checkouts.operations import Repositories
 from sessions.checkouts.repository import CheckoutError
 from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.git.clone_errors import explain_failure, needs_sign_in
-from sessions.git.process import git_environment
+from sessions.git.remote_command import remote_git
 from sessions.git.url import authorization
-from tools.sandbox.process import kill_group
 
 Report = Callable[[Cause], Awaitable[None]]
 
@@ -58,28 +57,20 @@ async def push(
         raise CheckoutError(Why.NO_COMMIT)
     await checkout.send(head, store, known=await known_commits(store))
     pin = await pin_remote(url, secret=stored and bool(credential))
-    config = {**(authorization(url, credential) if credential else {}), **pin.config}
-    process = await asyncio.create_subprocess_exec(
-        *("git", f"--git-dir={store.git_dir}", "push", "--porcelain", "--progress", "--no-verify"),
-        *("--", url, f"{head}:refs/heads/{branch}"),
-        cwd=store.git_dir,
-        env=git_environment(config, ssh_options=pin.ssh_options),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
-    )
     try:
-        async with asyncio.timeout(settings.CLONE_TIMEOUT_S):
+        async with remote_git(
+            *(f"--git-dir={store.git_dir}", "push", "--porcelain", "--progress", "--no-verify"),
+            *("--", url, f"{head}:refs/heads/{branch}"),
+            cwd=store.git_dir,
+            pin=pin,
+            config=authorization(url, credential) if credential else {},
+            stdout=asyncio.subprocess.PIPE,
+        ) as process:
             said, complaint = await _follow(process, report)
             await process.wait()
     except TimeoutError as exc:
         minutes = settings.CLONE_TIMEOUT_S // 60
         raise CheckoutError(Why.PUSH_STOPPED, minutes=minutes) from exc
-    finally:
-        if process.returncode is None:
-            kill_group(process)
-            await asyncio.shield(asyncio.ensure_future(process.communicate()))
     if process.returncode:
         raise _explain(said, complaint, had_credential=bool(credential))
     return head

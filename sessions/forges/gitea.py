@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import datetime
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
@@ -19,7 +18,6 @@ from sessions.forges.adapter import (
     ForgeError,
     Pull,
     PullState,
-    Thread,
     Wanted,
 )
 from sessions.forges.answers import (
@@ -45,13 +43,12 @@ _STATUSES = {
 _PAGE, _PAGES = 50, 6
 
 
-class Gitea:
+class Gitea(IssueComments):
     """`path` is owner/name."""
 
     def __init__(self, base: str, path: str, token: str) -> None:
         self._api = Api("Gitea", base, token, ("authorization", "token {}"))
         self._repo = f"/repos/{quote(path)}"
-        self._comments = IssueComments(self._api, self._repo)
 
     async def create(self, wanted: Wanted) -> Pull:
         """Raises: AlreadyOpen; ForgeError."""
@@ -106,22 +103,6 @@ class Gitea:
             running=told_each.count(Checks.RUNNING),
         )
         return replace(_pull(found), checks=told, counts=counts)
-
-    async def comment(self, thread: Thread, text: str) -> str:
-        """Raises: ForgeError."""
-        return await self._comments.add(thread.number, text)
-
-    async def edit_comment(self, thread: Thread, comment: str, text: str) -> None:
-        """Raises: ForgeError."""
-        await self._comments.edit(comment, text)
-
-    async def find_comment(self, thread: Thread, text: str, *, since: datetime) -> str:
-        """Raises: ForgeError."""
-        return await self._comments.find(thread.number, text, since=since)
-
-    async def react(self, thread: Thread, comment: str) -> None:
-        """Raises: ForgeError."""
-        await self._comments.react(comment)
 
 
 def _pull(found: JsonObject) -> Pull:

@@ -6,11 +6,10 @@ https://docs.github.com/en/rest/checks/runs#list-check-runs-for-a-git-reference 
 
 from __future__ import annotations
 
-from datetime import datetime
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import CheckCounts, ForgeError, Pull, PullState, Thread, Wanted
+from sessions.forges.adapter import CheckCounts, ForgeError, Pull, PullState, Wanted
 from sessions.forges.answers import (
     is_of_repository,
     number_of,
@@ -28,14 +27,13 @@ _FAILED = {"failure", "cancelled", "timed_out", "action_required", "startup_fail
 _NO_CHECKS = CheckCounts()
 
 
-class GitHub:
+class GitHub(IssueComments):
     """`path` is owner/name."""
 
     def __init__(self, base: str, path: str, token: str) -> None:
         self._api = Api("GitHub", base, token, ("authorization", "Bearer {}"), _MORE)
         self._owner = path.partition("/")[0]
         self._repo = f"/repos/{quote(path)}"
-        self._comments = IssueComments(self._api, self._repo)
 
     async def create(self, wanted: Wanted) -> Pull:
         """Raises: AlreadyOpen; ForgeError."""
@@ -65,22 +63,6 @@ class GitHub:
         if pull.state not in (PullState.OPEN, PullState.DRAFT) or not sha:
             return pull
         return _pull(found, await self._checks(sha))
-
-    async def comment(self, thread: Thread, text: str) -> str:
-        """Raises: ForgeError."""
-        return await self._comments.add(thread.number, text)
-
-    async def edit_comment(self, thread: Thread, comment: str, text: str) -> None:
-        """Raises: ForgeError."""
-        await self._comments.edit(comment, text)
-
-    async def find_comment(self, thread: Thread, text: str, *, since: datetime) -> str:
-        """Raises: ForgeError."""
-        return await self._comments.find(thread.number, text, since=since)
-
-    async def react(self, thread: Thread, comment: str) -> None:
-        """Raises: ForgeError."""
-        await self._comments.react(comment)
 
     async def _checks(self, sha: str) -> CheckCounts:
         path = f"{self._repo}/commits/{quote(sha, safe='')}/check-runs"

@@ -42,11 +42,10 @@ from sessions.checkouts.repository import CheckoutError, open_project
 from sessions.git.clone_address import AddressRefused, pin_address
 from sessions.git.clone_errors import explain_failure
 from sessions.git.lost_starts import LOST, counted_start
-from sessions.git.process import git_environment
 from sessions.git.project_folders import managed_home, remove_managed
+from sessions.git.remote_command import remote_git
 from sessions.git.url import authorization
 from sessions.models import Project
-from tools.sandbox.process import kill_group
 
 logger = logging.getLogger(__name__)
 
@@ -213,37 +212,19 @@ async def _fetch(project: Project, draft: Path, credential: str) -> None:
         pin = await pin_address(project.git_url)
     except AddressRefused as exc:
         raise CloneFailed(str(exc)) from exc
-    config = authorization(project.git_url, credential) if credential else {}
-    process = await asyncio.create_subprocess_exec(
-        "git",
-        "clone",
-        "--no-checkout",
-        "--progress",
-        "--template=",
-        "--no-recurse-submodules",
-        "--",
-        project.git_url,
-        str(draft),
-        cwd=draft,
-        env=git_environment({**config, **pin.config}, ssh_options=pin.ssh_options),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-        # git starts helpers for the transport: the group is what can be ended as a whole.
-        start_new_session=True,
-    )
     try:
-        async with asyncio.timeout(settings.CLONE_TIMEOUT_S):
+        async with remote_git(
+            *("clone", "--no-checkout", "--progress", "--template=", "--no-recurse-submodules"),
+            *("--", project.git_url, str(draft)),
+            cwd=draft,
+            pin=pin,
+            config=authorization(project.git_url, credential) if credential else {},
+        ) as process:
             output = await _follow(process, project)
             code = await process.wait()
     except TimeoutError as exc:
         minutes = settings.CLONE_TIMEOUT_S // 60
         raise CloneFailed(f"The clone was stopped after {minutes} minutes.") from exc
-    finally:
-        if process.returncode is None:
-            kill_group(process)
-            # To its end: git may still write into the draft, which is removed next.
-            await asyncio.shield(asyncio.ensure_future(process.communicate()))
     if code:
         raise CloneFailed(explain_failure(output, had_credential=bool(credential)))
 

@@ -1,4 +1,4 @@
-"""Pull requests on the forges where repositories are kept.
+"""Pull requests and comments on the forges where repositories are kept.
 
     remote.py    which forge an address leads to        adapter.py   what each can be asked for
     api.py       requests, and errors as sentences      registry.py  the adapters

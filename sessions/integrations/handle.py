@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Self
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -32,7 +34,7 @@ from sessions.integrations.prompts import prompt_parts
 from sessions.integrations.receive import command_in
 from sessions.integrations.setup import host_of, place_of
 from sessions.models import Conversation, InboundDelivery, OutsideReply, Project
-from sessions.publish_settings import forge_of, publishing_of
+from sessions.publish_settings import Publishing, forge_of, publishing_of
 from teams.auth import Principal, authenticate_for
 from teams.budgets import BudgetReached
 from teams.models import Role, User
@@ -61,6 +63,29 @@ class _Said(Exception):
     def __init__(self, text: str, told: Told = "") -> None:
         super().__init__(text)
         self.told = told or text
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A delivery with the comment that it was kept with, and the forge as it is set now.
+
+    `code` is that of a comment that links an account, or empty.
+    """
+
+    row: InboundDelivery
+    heard: Heard
+    publishing: Publishing
+    code: str
+
+    @classmethod
+    def of(cls, row: InboundDelivery) -> Self:
+        """One query."""
+        data = dict(row.heard)
+        heard = Heard(**{**data, "thread": Thread(**data["thread"])})
+        asked = (command_in(heard.text, row.integration.command) or "").split()
+        is_code = len(asked) == 2 and asked[0].lower() == _LINK and CODE.fullmatch(asked[1])
+        publishing = publishing_of(row.integration.project)
+        return cls(row, heard, publishing, asked[1] if is_code else "")
 
 
 async def handle_due() -> int:
@@ -96,14 +121,13 @@ def _claim() -> list[InboundDelivery]:
 
 
 async def _handle(row: InboundDelivery) -> None:
-    data = dict(row.heard)
-    heard = Heard(**{**data, "thread": Thread(**data["thread"])})
+    work = await in_db(_Work.of, row)
     try:
-        user = await in_db(_person_of, row, heard)
-        pull = await _pull_of(row, heard) if user else None
-        await in_db(_do, row, heard, user, pull)
+        user = None if work.code else await in_db(_person_of, work)
+        pull = await _pull_of(work) if user else None
+        await in_db(_do, work, user, pull)
     except _Said as exc:
-        await in_db(_refuse, row, heard, exc)
+        await in_db(_refuse, work, exc)
     except (ForgeError, AppError) as exc:
         await in_db(_put_off, row, exc.told)
     except Exception:  # the edge of a task: one bad delivery must not hold up the others
@@ -111,15 +135,13 @@ async def _handle(row: InboundDelivery) -> None:
         await in_db(_put_off, row, "The server failed while it handled this. The error was logged.")
 
 
-def _person_of(row: InboundDelivery, heard: Heard) -> User | None:
-    """Returns: in whose name it is done; None for a code. Raises: _Said for nobody's."""
-    integration = row.integration
-    if _code_in(row, heard):
-        return None
+def _person_of(work: _Work) -> User:
+    """Returns: in whose name it is done. Raises: _Said for nobody's."""
+    integration, heard = work.row.integration, work.heard
     user = person_of(
         integration,
         integration.project.team,
-        host=host_of(publishing_of(integration.project)),
+        host=host_of(work.publishing),
         outside_id=heard.author_id,
         is_trusted=heard.is_trusted,
     )
@@ -132,12 +154,11 @@ def _person_of(row: InboundDelivery, heard: Heard) -> User | None:
     return user
 
 
-async def _pull_of(row: InboundDelivery, heard: Heard) -> Pull | None:
+async def _pull_of(work: _Work) -> Pull | None:
     """Raises: ForgeError; _Said for one that cannot be worked on."""
-    if not heard.thread.is_pull:
+    if not work.heard.thread.is_pull:
         return None
-    publishing = await in_db(publishing_of, row.integration.project)
-    pull = await (await in_db(forge_of, publishing)).read(heard.thread.number)
+    pull = await forge_of(work.publishing).read(work.heard.thread.number)
     if pull.is_fork:
         raise _Said(
             "This pull request comes from another repository. Agents are not started on the code "
@@ -147,15 +168,15 @@ async def _pull_of(row: InboundDelivery, heard: Heard) -> Pull | None:
 
 
 @transaction.atomic
-def _do(row: InboundDelivery, heard: Heard, user: User | None, pull: Pull | None) -> None:
+def _do(work: _Work, user: User | None, pull: Pull | None) -> None:
     """Raises: AppError for what may pass; _Said."""
-    if not _is_mine(row):
+    if not _is_mine(work.row):
         return
     if user is None:
-        _link(row, heard, _code_in(row, heard))
+        _link(work)
     else:
-        _prompt(row, heard, user, pull)
-    _end(row, InboundDelivery.State.HANDLED)
+        _prompt(work, user, pull)
+    _end(work.row, InboundDelivery.State.HANDLED)
 
 
 def _is_mine(row: InboundDelivery) -> bool:
@@ -164,32 +185,26 @@ def _is_mine(row: InboundDelivery) -> bool:
     return locked is not None and locked.state == _WAITING and locked.attempts == row.attempts
 
 
-def _code_in(row: InboundDelivery, heard: Heard) -> str:
-    asked = (command_in(heard.text, row.integration.command) or "").split()
-    is_code = len(asked) == 2 and asked[0].lower() == _LINK and CODE.fullmatch(asked[1])
-    return asked[1] if is_code else ""
-
-
-def _link(row: InboundDelivery, heard: Heard, code: str) -> None:
-    project = row.integration.project
-    host = host_of(publishing_of(project))
+def _link(work: _Work) -> None:
+    heard, team = work.heard, work.row.integration.project.team
+    host = host_of(work.publishing)
     who = {"host": host, "outside_id": heard.author_id, "name": heard.author}
-    if not propose_link(project.team, code, **who):
+    if not propose_link(team, work.code, **who):
         raise _Said("This code is unknown, was used before, or is too old. Create another one.")
-    reply(
-        row,
-        heard,
+    _reply(
+        work,
         text=f"@{heard.author}, go back to the page that shows the code, open it anew, and "
         "confirm there that this account is yours.",
     )
 
 
-def _prompt(row: InboundDelivery, heard: Heard, user: User, pull: Pull | None) -> None:
+def _prompt(work: _Work, user: User, pull: Pull | None) -> None:
+    row, heard = work.row, work.heard
     asked = command_in(heard.text, row.integration.command) or ""
     try:
         # Of its own: what was begun for it must not stay.
         with transaction.atomic():
-            access, is_first = _session_of(row, heard, user, pull)
+            access, is_first = _session_of(work, user, pull)
             parts = prompt_parts(heard, asked, pull=pull, is_first=is_first)
             prompt = admit_prompt(access, PromptDraft(parts=parts, delivery="queue"))
     except (Unavailable, TooManyRequests, BudgetReached):
@@ -199,20 +214,18 @@ def _prompt(row: InboundDelivery, heard: Heard, user: User, pull: Pull | None) -
             raise
         # The thread may be public: the reason can name budgets, projects and other people's work.
         raise _Said(_NOT_STARTED, exc.told) from exc
-    reply(row, heard, access=access, prompt_id=prompt.pk)
+    _reply(work, access=access, prompt_id=prompt.pk)
 
 
-def _session_of(
-    row: InboundDelivery, heard: Heard, user: User, pull: Pull | None
-) -> tuple[SessionAccess, bool]:
+def _session_of(work: _Work, user: User, pull: Pull | None) -> tuple[SessionAccess, bool]:
     """Returns: the session that answers in the thread, and whether it was begun now.
 
     Raises: AppError for whatever stands against it, as it would for a person.
     """
-    integration = row.integration
+    row, heard, integration = work.row, work.heard, work.row.integration
     principal = authenticate_for(user, integration.project.team)
     access = access_project(principal, integration.project_id, need=Role.MEMBER)
-    place = place_of(publishing_of(integration.project))
+    place = place_of(work.publishing)
     known = Conversation.objects.filter(integration=integration, place=place, thread=row.thread)
     if (found := _known_session(principal, known.first())) is not None:
         return found, False
@@ -246,14 +259,15 @@ def _plan(access: ProjectAccess, pull: Pull | None) -> Plan | None:
 
 
 @transaction.atomic
-def _refuse(row: InboundDelivery, heard: Heard, said: _Said) -> None:
+def _refuse(work: _Work, said: _Said) -> None:
     """Say it in the thread, to each author once: anybody can have it said there."""
+    row = work.row
     if not _is_mine(row):
         return
     told = english(said.told)[:_MAX_PROBLEM_CHARS]
     before = row.integration.deliveries.filter(thread=row.thread, author=row.author, problem=told)
     if not before.exists():
-        reply(row, heard, text=str(said))
+        _reply(work, text=str(said))
     _end(row, InboundDelivery.State.HANDLED, said.told)
 
 
@@ -275,25 +289,20 @@ def _end(row: InboundDelivery, state: InboundDelivery.State, told: Told = "") ->
     mine.update(state=state, heard=kept, problem=told_text, cause=cause, next_at=row.next_at)
 
 
-def reply(
-    row: InboundDelivery,
-    heard: Heard,
-    *,
-    text: str = "",
-    access: SessionAccess | None = None,
-    prompt_id: str = "",
-) -> OutsideReply:
+def _reply(
+    work: _Work, *, text: str = "", access: SessionAccess | None = None, prompt_id: str = ""
+) -> None:
     """Have a comment answered, with a text or with what becomes of a prompt."""
     now = timezone.now()
-    return OutsideReply.objects.create(
+    OutsideReply.objects.create(
         id=new_id("rep"),
-        integration=row.integration,
-        place=place_of(publishing_of(row.integration.project)),
-        thread=row.thread,
+        integration=work.row.integration,
+        place=place_of(work.publishing),
+        thread=work.row.thread,
         session=access.session if access else None,
         prompt_id=prompt_id,
         text=text,
-        to=heard.comment,
+        to=work.heard.comment,
         next_at=now,
         created_at=now,
     )

@@ -20,7 +20,7 @@ function isHeld(list) {
   return (pointer.matches && column.querySelector(AIMED)) || column.querySelector(CHOSEN);
 }
 
-// Each list asks for itself: htmx drops an element's third pending request.
+// Each asks for itself: htmx drops an element's third pending request.
 const fetchList = (source, more) => htmx.ajax("GET", source.dataset.refresh, { source, swap: "outerMorph", ...more });
 
 function wait(...more) {

@@ -102,7 +102,7 @@ STOPS = [
     Stop("publish", _S + "{done}/publish"),
     Stop("sub-agent", _S + "{parent}/sub/{child}"),
     Stop("row-menu", _S + "{done}/menu"),
-    Stop("row-menu-opened", _P, _open(".session-card [data-row-menu]", "dialog[open]")),
+    Stop("row-menu-opened", _P, _open("[data-row-menu]:visible", "dialog[open]")),
     Stop("title-form", _S + "{done}/rename"),
     Stop("find-here", _S + "{done}/find?q=till"),
     Stop("find-here-bar", _S + "{done}?find=till", _open("#log", "[data-find]")),

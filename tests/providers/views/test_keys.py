@@ -151,8 +151,8 @@ def test_a_server_that_is_down_is_said_in_words(team: Team, admin: Client) -> No
         base_url = server.base_url
     make_provider(team, base_url=base_url)
     page = admin.post(url("provider_test", "own"), {"model": "m1"}).content.decode()
-    assert "The provider does not answer" in page
-    assert "Try again later." in page
+    assert "The provider cannot be reached" in page
+    assert "it does not answer" in page
 
 
 def test_the_demo_has_no_key_and_no_test(team: Team, admin: Client, adam: User) -> None:

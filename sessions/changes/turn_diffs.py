@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -11,6 +11,8 @@ from django.db.models import Func, JSONField, QuerySet
 from opencode_web.lib.json import JsonObject, JsonValue, text_of
 from sessions.events.types import SessionEvent, SessionUpdated
 from sessions.models import Message, Session
+
+_COUNTED = ("files", "additions", "deletions")
 
 
 def diffs_of(info: JsonObject) -> list[JsonObject]:
@@ -51,28 +53,28 @@ def rest_of(info: JsonObject) -> Counts:
     """Returns: the counts of the files of a user message that are not among its diffs."""
     summary = info.get("summary")
     more: JsonValue = summary.get("more") if isinstance(summary, dict) else None
-    keys = ("files", "additions", "deletions")
-    return Counts(*(_count(more, key) for key in keys)) if isinstance(more, dict) else Counts()
+    return Counts(*(_count(more, key) for key in _COUNTED)) if isinstance(more, dict) else Counts()
 
 
-def counts_of(info: JsonObject) -> Counts:
+def counts_of(info: JsonObject, *, without: Set[str] = frozenset()) -> Counts:
     """Returns: what the turn of a user message has changed."""
-    diffs = diffs_of(info)
+    diffs = [diff for diff in diffs_of(info) if text_of(diff, "file") not in without]
     added, deleted = (sum(_count(one, key) for one in diffs) for key in ("additions", "deletions"))
     return Counts(len(diffs), added, deleted) + rest_of(info)
 
 
-def session_counts(infos: Iterable[JsonObject]) -> Counts:
+def session_counts(infos: Iterable[JsonObject], *, without: Set[str] = frozenset()) -> Counts:
     """Returns: what the turns of these user messages have changed together.
 
-    A file counts once, however many of them have changed it; lines count each time.
+    A file counts once, however many of them have changed it; lines count each time. Files in
+    `without` do not count.
     """
     total, paths, listed = Counts(), set[str](), 0
     for info in infos:
-        diffs = diffs_of(info)
-        paths |= {text_of(diff, "file") for diff in diffs}
-        listed += len(diffs)
-        total += counts_of(info)
+        names = [text_of(diff, "file") for diff in diffs_of(info)]
+        listed += sum(name not in without for name in names)
+        paths |= set(names) - without
+        total += counts_of(info, without=without)
     return replace(total, files=total.files - listed + len(paths))
 
 
@@ -83,8 +85,28 @@ def prompts_with_changes(session: Session) -> QuerySet[Message]:
 
 def changed_paths(session: Session) -> set[str]:
     """Returns: the files that turns have changed, as far as they are listed."""
-    rows = prompts_with_changes(session).values_list(_WithoutPatches("data"), flat=True)
-    return {text_of(diff, "file") for diffs in rows for diff in diffs or ()}
+    infos = _without_patches(prompts_with_changes(session))
+    return {text_of(diff, "file") for info in infos for diff in diffs_of(info)}
+
+
+def reverted_paths(session: Session) -> set[str]:
+    """Returns: the files that were put back one by one as a whole, and can still come back."""
+    return {str(one["file"]) for one in session.file_reverts if not one.get("partly")}
+
+
+def counts_now(session: Session) -> Counts:
+    """Returns: what the session has changed, without the files that were put back one by one.
+
+    One query where there are such files.
+    """
+    if not (reverted := reverted_paths(session)):
+        return Counts(*(_count(session.summary, key) for key in _COUNTED))
+    return session_counts(_without_patches(prompts_with_changes(session)), without=reverted)
+
+
+def _without_patches(prompts: QuerySet[Message]) -> list[JsonObject]:
+    named = prompts.values_list(_WithoutPatches("data"), "data__summary__more")
+    return [{"summary": {"diffs": diffs, "more": more}} for diffs, more in named]
 
 
 class _WithoutPatches(Func):
@@ -112,10 +134,8 @@ def summary_events(
     `changed`: user messages by id as they are about to be.
     """
     new = changed or {}
-    kept = prompts_with_changes(session).exclude(pk__in=new)
-    named = kept.values_list(_WithoutPatches("data"), "data__summary__more")
-    infos: list[JsonObject] = [{"summary": {"diffs": diffs, "more": more}} for diffs, more in named]
-    total = session_counts([*infos, *new.values()])
+    kept = _without_patches(prompts_with_changes(session).exclude(pk__in=new))
+    total = session_counts([*kept, *new.values()])
     counts: JsonObject = {**asdict(total)}
     if counts == session.summary or (not total.files and not session.summary):
         return []

@@ -13,11 +13,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from opencode_web.lib.json import JsonObject, number_of, text_of
+from opencode_web.lib.json import JsonObject, text_of
 from opencode_web.lib.templatetags.ui import money
 from sessions.actions.admission import find_closure
 from sessions.actions.sessions import is_default_title
 from sessions.changes.restore_request import is_restoring
+from sessions.changes.turn_diffs import counts_now
 from sessions.config.effective import model_names
 from sessions.events.live import Estimate
 from sessions.models import (
@@ -365,13 +366,11 @@ def _detail(session: Session, text: str, asked: str, doing: str) -> str:
         words += [] if percent is None else [_("%(percent)s %% context") % {"percent": percent}]
         return " · ".join(word for word in words if word)
     words = [outcome_of(session)[:120] or text]
-    files = number_of(session.summary, "files")
-    if files:
-        added, removed = (
-            number_of(session.summary, key) or 0 for key in ("additions", "deletions")
-        )
-        count = ngettext("%(count)s file", "%(count)s files", files) % {"count": files}
-        words.append(f"{count} +{added} -{removed}")
+    changed = counts_now(session)
+    if changed.files:
+        count = ngettext("%(count)s file", "%(count)s files", changed.files)
+        count %= {"count": changed.files}
+        words.append(f"{count} +{changed.additions} -{changed.deletions}")
     if session.cost:
         words.append(money(session.cost))
     return " · ".join(words)

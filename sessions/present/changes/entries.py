@@ -17,7 +17,7 @@ from opencode_web.lib.json import JsonObject, number_of, object_of, text_of
 from sessions.browse.review import Review, ReviewDiff
 from sessions.changes.turn_diffs import (
     Counts,
-    changed_paths,
+    counts_now,
     diffs_of,
     newest_diffs,
     prompts_with_changes,
@@ -129,15 +129,7 @@ class Changed:
         diffs = newest_diffs(session)
         known = json.dumps([diffs, session.summary, session.file_reverts, session.hidden_from])
         digest = hashlib.sha256(known.encode()).hexdigest()
-        count = number_of(session.summary, "files") or 0
-        if session.file_reverts:
-            count -= len(reverted_paths(session) & changed_paths(session))
-        return cls(count, digest[:16])
-
-
-def reverted_paths(session: Session) -> set[str]:
-    """Returns: the files that were put back one by one as a whole, and can still come back."""
-    return {str(one["file"]) for one in session.file_reverts if not one.get("partly")}
+        return cls(counts_now(session).files, digest[:16])
 
 
 def changing_prompts(session: Session, *, turn: str = "", whole: bool = False) -> QuerySet[Message]:

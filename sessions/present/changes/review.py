@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from sessions.actions.reviews import viewed_digest
+from sessions.changes.turn_diffs import reverted_paths
 from sessions.models import ReviewComment, Session
 from sessions.present.changes.commit import ReviewCommit
 from sessions.present.changes.entries import (
@@ -20,7 +21,6 @@ from sessions.present.changes.entries import (
     Source,
     entries_of_log,
     matching,
-    reverted_paths,
     turns_after,
 )
 from sessions.present.changes.file_diff import (

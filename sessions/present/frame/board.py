@@ -9,8 +9,8 @@ from django.db.models import Count, F, Max, Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.json import number_of
 from sessions.actions.fork import origin_title
+from sessions.changes.turn_diffs import counts_now
 from sessions.models import Checkout, ComparedSession, Message, Outcome, Session, State, ViewedFile
 from sessions.present.frame.rail import (
     MAX_SHOWN,
@@ -141,9 +141,10 @@ def _grouped(rows: Iterable[Row], kin: _Kin) -> list[Family]:
 def unreviewed(sessions: Iterable[Session], user: User) -> set[str]:
     """Returns: the ids of those whose changes are neither committed nor all viewed by the person.
 
-    Up to three queries. What is committed is known when the files were looked at since.
+    Up to three queries, and one for each session with reverted files. What is committed is known
+    when the files were looked at since.
     """
-    files = {one.pk: number_of(one.summary, "files") or 0 for one in sessions}
+    files = {one.pk: counts_now(one).files for one in sessions}
     changed = [session for session in sessions if files[session.pk]]
     if not changed:
         return set()

@@ -8,8 +8,9 @@ from datetime import timedelta
 
 from django.utils.safestring import SafeString
 
-from opencode_web.lib.json import list_of, number_of, text_of
+from opencode_web.lib.json import list_of, text_of
 from opencode_web.lib.markdown import render_markdown
+from sessions.changes.turn_diffs import counts_now
 from sessions.models import Part, Session, State
 from sessions.present.conversation.docks import Card, load_cards
 from sessions.present.conversation.history import load_waiting
@@ -64,15 +65,15 @@ def load_comparison(session: Session, compared: Sequence[Session]) -> Comparison
 
 def _attempt(session: Session) -> Attempt:
     place = Place.of(session)
-    counts = [number_of(session.summary, key) or 0 for key in ("files", "additions", "deletions")]
+    changed = counts_now(session)
     return Attempt(
         session=build_header(session, is_lost=has_lost_worker(session)),
         url=place.url("session"),
         answer=render_markdown(_last_answer(session)),
         took=session.state_since - session.created_at if session.state == State.IDLE else None,
-        files=counts[0],
-        added=counts[1],
-        removed=counts[2],
+        files=changed.files,
+        added=changed.additions,
+        removed=changed.deletions,
         changes_url=f"{place.url('session')}?panel=changes&source=session&full=1",
         keep_url=place.url("compare_keep"),
         cards=load_cards(session, load_waiting(session)) if session.state == State.WAITING else [],

@@ -59,6 +59,7 @@ def test_one_changed_file_goes_back_by_a_form_and_is_undone_by_another(
     # What was put back is listed, and not counted.
     assert set(re.findall(r"data-changes-count>(\d*)<", page)) == {"1"}
     assert 'changes-total meta">1 file ' in page
+    assert "1 file +1 -0" in client.get("/t/acme/").content.decode()
     client.post(f"{url}/file/undo", {"file": "old.txt"})
     _drain(session)
     assert (Path(project.directory) / "old.txt").read_text() == "0\n1\n"

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    ConsoleMessage,
     Page,
     Playwright,
     expect,
@@ -115,11 +116,16 @@ def watched(context: BrowserContext, *, console: bool = False, cut: str = "") ->
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(error.stack or str(error)))
     if console:
-        page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
+        page.on("console", lambda m: problems.append(_said(m)) if m.type == "error" else None)
     yield page
     page.close()
-    found = [problem for problem in problems if problem != cut]
+    found = [problem for problem in problems if not (cut and problem.startswith(cut))]
     assert found == [], found
+
+
+def _said(message: ConsoleMessage) -> str:
+    # Which address it was that the server refused is not in the text.
+    return f"{message.text} {message.location.get('url', '')}"
 
 
 @contextmanager

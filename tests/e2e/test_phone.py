@@ -115,7 +115,7 @@ def test_while_it_runs_an_empty_field_has_stop_and_nothing_else(
         expect(stop).to_have_count(1)
         command = card.get_by_role("group", name="Command")
         before = command.bounding_box()
-        card.get_by_text("Show whole command (1 line, 905 characters)").tap()
+        card.get_by_text("Show all (1 line, 905 characters)").tap()
         after = command.bounding_box()
         assert before
         assert after

@@ -18,7 +18,7 @@ from tests.sessions.api.conftest import ConnectAsync, connect_async
 from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain, parts_of, stop, until
 from tests.tools import lsp
-from tests.tools.sandbox.test_bubblewrap import marked_processes
+from tests.tools.sandbox.test_bubblewrap import marked_processes, until_marked
 
 __all__ = ["connect_async"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
@@ -107,7 +107,7 @@ async def test_a_stop_ends_the_servers_of_the_session(
     (files / "script.json").write_text('{"mode": "spawns", "sleep": "86418"}')
     await in_db(prompt, alice, session, script([{"tool": "lsp", "input": HOVER}]))
     await drain(session)
-    assert marked_processes("86418")
+    await until_marked("86418")
     # A turn that ended well leaves them for the next one.
     await in_db(prompt, alice, session, script([{"text": "working"}, {"delay_ms": 60_000}]))
     running = asyncio.create_task(drain(session))

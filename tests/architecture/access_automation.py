@@ -143,9 +143,8 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     failed = InboundDelivery.objects.create(
         id=new_id("ind"), integration=row, state="failed", next_at=now, received_at=now
     )
-    linked = LinkedAccount.objects.create(
-        team=project.team, user=owner, host="github.com", outside_id="1", name="alice"
-    )
+    account = {"host": "github.com", "outside_id": "1", "name": "alice", "linked_at": now}
+    linked = LinkedAccount.objects.create(team=project.team, user=owner, **account)
     return {"integration": row.pk, "failed": failed.pk, "linked": str(linked.pk)}
 
 

@@ -1,5 +1,8 @@
 """Headers that every response of the site has: pages, REST, streams, files, downloads and refusals.
 
+Scripts, styles and fonts are parts of pages and never pages themselves. They have only those that
+count for them: on the first visit the others would be a third of what they weigh.
+
 What a response says itself stays. Previews are other sites at hosts of their own and get none.
 """
 
@@ -31,6 +34,12 @@ _HEADERS = {
 }
 
 
+_PARTS = (b"text/javascript", b"text/css", b"font/")
+_OF_PARTS = {
+    name: _HEADERS[name] for name in (b"x-content-type-options", b"cross-origin-resource-policy")
+}
+
+
 class SecureHeaders:
     """Add the headers that a response lacks."""
 
@@ -45,18 +54,20 @@ class SecureHeaders:
         async def send_with_headers(message: dict[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 headers = [*message.get("headers", ())]
-                named = {name.lower() for name, _ in headers}
-                added = [one for one in _wanted().items() if one[0] not in named]
+                named = {name.lower(): value for name, value in headers}
+                is_part = named.get(b"content-type", b"").lower().startswith(_PARTS)
+                wanted = _wanted(_OF_PARTS if is_part else _HEADERS)
+                added = [one for one in wanted.items() if one[0] not in named]
                 message = {**message, "headers": [*headers, *added]}
             await send(message)
 
         await self._application(scope, receive, send_with_headers)
 
 
-def _wanted() -> dict[bytes, bytes]:
+def _wanted(headers: dict[bytes, bytes]) -> dict[bytes, bytes]:
     if not settings.SECURE_HSTS_SECONDS:
-        return _HEADERS
+        return headers
     # Static files and refusals do not pass the middleware that knows how the request came. Browsers
     # ignore this header over plain HTTP.
     lasting = f"max-age={settings.SECURE_HSTS_SECONDS}"
-    return {**_HEADERS, b"strict-transport-security": lasting.encode()}
+    return {**headers, b"strict-transport-security": lasting.encode()}

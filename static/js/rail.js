@@ -19,7 +19,7 @@ export function toggle() {
 
 function neighbour(step) {
   const rows = [...document.querySelectorAll("[data-session-row]")];
-  const here = rows.findIndex((row) => row.hasAttribute("aria-current"));
+  const here = rows.findIndex((row) => row.ariaCurrent);
   return rows[here < 0 ? 0 : here + step];
 }
 
@@ -29,10 +29,10 @@ export function openNeighbour(step) {
   neighbour(step)?.click();
 }
 
-/** Somebody goes from session to session: the browser fetches the next one now. */
+/** Someone goes through sessions: those beside it are fetched now. */
 export function lookAhead() {
   if (document.activeElement === document.body) arrive("[data-log]");
-  neighbour(Number(sessionStorage.step))?.setAttribute("data-ahead", "");
+  if (+sessionStorage.step) for (const step of [1, -1]) neighbour(step)?.setAttribute("data-ahead", "");
   delete sessionStorage.step;
 }
 

@@ -39,21 +39,28 @@ def test_the_page_of_a_link_is_fetched_while_the_pointer_rests_on_it(
     page.wait_for_url(f"**/{second}")
     assert was_fetched_ahead(page)
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    # Its icon is no part that keeps the pointer from the link.
+    page.locator(".topbar-home").hover()
+    page.wait_for_timeout(RESTED_MS)
+    page.locator(".topbar-home").click()
+    page.wait_for_url(re.compile(r"/t/[^/]+/$"))
+    assert was_fetched_ahead(page)
 
 
-def test_who_goes_through_the_sessions_by_keys_has_the_next_one_fetched_ahead(
+def test_who_goes_through_the_sessions_by_keys_has_those_beside_fetched_ahead(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:
     third, second, first = (new_session(client) for _ in range(3))
     go_to(page, server, f"s/{first}")
     page.keyboard.press("j")
     page.wait_for_url(f"**/{second}")
-    expect(page.locator(f"#row-{third} [data-ahead]")).to_be_visible()
-    page.wait_for_timeout(RESTED_MS)
-    page.keyboard.press("j")
-    page.wait_for_url(f"**/{third}")
-    assert was_fetched_ahead(page)
-    expect(page.get_by_role("log")).to_be_focused()
+    for session, key in ((third, "j"), (second, "k")):
+        expect(page.locator(f"#row-{session} [data-ahead]")).to_be_visible()
+        page.wait_for_timeout(RESTED_MS)
+        page.keyboard.press(key)
+        page.wait_for_url(f"**/{session}")
+        assert was_fetched_ahead(page)
+        expect(page.get_by_role("log")).to_be_focused()
 
 
 def test_a_page_that_was_fetched_long_ago_reads_its_lists_again(

@@ -1,11 +1,10 @@
 // Texts that grow. Offsets count characters as the server does, not UTF-16 units.
+import { settle } from "./window.js";
 const waiting = new Map();
-// A paint lays the page out, so what follows soon waits for more, until `PAINT_MS` after it.
+// A paint lays the page out, so what follows soon waits for more.
 const PAINT_MS = 100;
-const EAGER_MS = 85;
 let paintedAt = 0;
 let timer = null;
-let frame = null;
 const size = (text) => [...text].length;
 const rest = (text, start) => [...text].slice(start).join("");
 const find = (id) => document.querySelector(`#prt-${CSS.escape(id)}[data-length]`);
@@ -37,25 +36,15 @@ export function flushText() {
 }
 
 function paint() {
-  frame = null;
+  timer = null;
   paintedAt = performance.now();
   flushText();
-}
-
-function requestPaint() {
-  clearTimeout(timer);
-  timer = null;
-  frame ??= requestAnimationFrame(paint);
-}
-
-function paintSoon() {
-  const age = performance.now() - paintedAt;
-  if (age > EAGER_MS) requestPaint();
-  else timer ??= setTimeout(requestPaint, PAINT_MS - age);
+  // Before the frame begins: what scrolls in a frame costs a second one.
+  settle();
 }
 
 function changes(id) {
-  paintSoon();
+  timer ??= setTimeout(paint, PAINT_MS + paintedAt - performance.now());
   if (!waiting.has(id)) waiting.set(id, { text: "", blocks: [] });
   return waiting.get(id);
 }

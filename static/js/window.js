@@ -40,6 +40,9 @@ export function prune() {
   if (following && inner?.querySelectorAll("[data-turn]").length > MAX_TURNS) ends().then((cut) => cut(true));
 }
 
+/** What is shown has grown or shrunk. */
+export const settle = () => (following ? isReading() || toEnd() : follow(false));
+
 /** The newest turns are in the page. */
 export function showEnd() {
   toEnd();
@@ -62,7 +65,6 @@ if (log) {
   // Who opens something wants to see it, not the end.
   log.addEventListener("click", ({ target }) => target.closest("details:not([open]) > summary") && follow(false));
   jump.addEventListener("click", () => (later() ? htmx.trigger(log, "newest", "show") : showEnd()));
-  const settle = () => (following ? isReading() || toEnd() : follow(false));
   new ResizeObserver(settle).observe(inner);
   new ResizeObserver(settle).observe(log);
   // What brings other turns may be in view only from now on.

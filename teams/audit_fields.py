@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
@@ -128,5 +131,7 @@ def field_label(name: str) -> str:
 
 
 def said_value(name: str, value: str) -> str:
-    """Returns: the value of a field; one of ours in words."""
+    """Returns: the value of a field; one of ours in words, and a time as pages show it, in UTC."""
+    if name == "until" and "T" in value:
+        return date_format(datetime.fromisoformat(value), "DATETIME_FORMAT") + " UTC"
     return str(_VALUES.get(name, {}).get(value, value))

@@ -187,7 +187,7 @@ def _word(name: str, values: Mapping[str, str], entry: AuditEntry, known: Known)
         return _link(value, f"{page}#member-{number}" if page else "")
     if name in _NAMED:
         return _link(known.names.get((name, value)) or value, _page_of(name, value, entry, known))
-    if entry.action.startswith(("member.", "invite.")):
+    if name == "role" or entry.action.startswith(("member.", "invite.")):
         return _role(value)
     return said_value(name, value)
 

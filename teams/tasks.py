@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from celery import shared_task
 
 from teams.actions.attempts import prune_attempts
 from teams.actions.audit import sign_heads
 from teams.actions.break_glass import end_over
 from teams.actions.budgets import note_budgets, settle_lost_calls
+from teams.actions.emergency_mail import mail_owners
 from teams.actions.idempotency import prune_keys
 from teams.actions.resets import mail_reset
+from teams.models import Role, Team
 
 
 @shared_task(name="teams.prune_keys")
@@ -23,6 +27,14 @@ def prune() -> None:
 def mail_password_reset(email: str) -> None:
     """Mail a link to reset a password to whoever has an account with the address."""
     mail_reset(email)
+
+
+@shared_task(name="teams.mail_emergency")
+def mail_emergency(team: str, operator: str, role: str, reason: str, until: str) -> None:
+    """Mail the owners of a team that an operator got into it."""
+    found = Team.objects.get(pk=team)
+    at = datetime.fromisoformat(until)
+    mail_owners(found, operator=operator, role=Role(role), reason=reason, until=at)
 
 
 @shared_task(name="teams.end_emergencies")

@@ -20,6 +20,8 @@ from opencode_web.backup.errors import BackupError, DamagedBackup
 
 KEY_NAME = "key.age"
 MIN_PASSPHRASE_CHARS = 12
+_TOO_SLOW = "Excessive work"
+_MEASURES = 20
 
 # pyrage has no types.
 Recipient = Any
@@ -48,12 +50,30 @@ def open_key(folder: Path, passphrase: str) -> Identity:
             "The backup is encrypted: pass --passphrase-file, or set BACKUP_PASSPHRASE."
         )
     try:
-        text = pyrage.passphrase.decrypt((folder / KEY_NAME).read_bytes(), passphrase)
+        text = _open(folder / KEY_NAME, passphrase)
         return pyrage.x25519.Identity.from_str(text.decode().strip())
     except (pyrage.DecryptError, pyrage.IdentityError, UnicodeDecodeError) as exc:
+        if _TOO_SLOW in str(exc):
+            raise BackupError(
+                "This host is too slow or too busy to open the key of this backup. Try again when "
+                "less runs on it."
+            ) from exc
         raise BackupError("The passphrase is not the one of this backup.") from exc
     except OSError as exc:
         raise DamagedBackup(f"{KEY_NAME} cannot be read ({exc.strerror}).") from exc
+
+
+def _open(key: Path, passphrase: str) -> bytes:
+    """pyrage measures for some milliseconds how fast this host is, and refuses what would take it
+    16 s: wrongly where something else ran at that moment, so it is asked again."""
+    sealed = key.read_bytes()
+    for _ in range(_MEASURES - 1):
+        try:
+            return bytes(pyrage.passphrase.decrypt(sealed, passphrase))
+        except pyrage.DecryptError as exc:
+            if _TOO_SLOW not in str(exc):
+                raise
+    return bytes(pyrage.passphrase.decrypt(sealed, passphrase))
 
 
 @contextmanager

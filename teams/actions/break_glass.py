@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.json import JsonObject
 from teams.access import require_operator
+from teams.actions.emergency_mail import mail_later
 from teams.actions.members import announce_access, end_credentials
 from teams.audit import AuditAction, record
 from teams.models import Membership, Role, Team, User
@@ -59,6 +60,7 @@ def break_glass(
             ip=ip,
         )
     _note(team)
+    mail_later(row)
     return row
 
 

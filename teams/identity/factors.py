@@ -75,7 +75,7 @@ class _CountedForm(BaseAuthenticateForm):  # type: ignore[misc]  # allauth ships
                 list(Authenticator.objects.select_for_update().filter(user=self.user))
                 code: str = super().clean_code()
                 if self.authenticator.type == Authenticator.Type.TOTP:
-                    _use_once(self.authenticator, code)
+                    use_once(self.authenticator, code)
         except ValidationError:
             _record_failure(self.user)
             raise
@@ -135,7 +135,8 @@ class ReauthenticateKeyForm(_KeyForm, ReauthenticateWebAuthnForm):  # type: igno
     """Asked again before something is changed."""
 
 
-def _use_once(authenticator: Authenticator, code: str) -> None:
+def use_once(authenticator: Authenticator, code: str) -> None:
+    """Keep that a code of an app was used. Raises: ValidationError for one that was before."""
     secret = decrypt(authenticator.data["secret"])
     digits = "".join(code.split())
     steps = yield_hotp_counters_from_time()

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_POST
 
 from opencode_web.lib.errors import Conflict, NotFound
 from teams.http import AFTER_SECURITY, UserRequest, done, user_view
-from teams.identity.factors import FactorAdapter
+from teams.identity.factors import FactorAdapter, use_once
 from teams.models import IdentityProvider
 from teams.policy import asks_for_mfa
 
@@ -51,6 +51,8 @@ class SetUpTotpView(ActivateTOTPView):  # type: ignore[misc]
 
     def form_valid(self, form: Any) -> HttpResponse:
         response: HttpResponse = super().form_valid(form)
+        factors = Authenticator.objects.filter(user=self.request.user)
+        use_once(factors.get(type=Authenticator.Type.TOTP), form.cleaned_data["code"])
         record_authentication(self.request, self.request.user, "mfa", type="totp")
         return response
 

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import io
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Cause
+from opencode_web.management.commands import erase as command
 from sessions.access import access_project
 from sessions.actions.erasure import request_person_erasure, request_project_erasure
 from sessions.actions.holds import hold_named
@@ -23,7 +26,7 @@ from teams.actions.erasure import erase_targets_in_audit
 from teams.actions.holds import release_hold
 from teams.audit import AuditAction, record
 from teams.auth import authenticate_user
-from teams.models import AuditEntry, Membership, Team, TeamExport, User
+from teams.models import AuditEntry, Erasure, Membership, Team, TeamExport, User
 from tests.factories import make_user
 from tests.sessions.factories import make_session
 from tests.sessions.story import Story, write
@@ -36,6 +39,21 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def root(db: None, tmp_path: Path, settings: Settings) -> User:
     settings.DATA_DIR = tmp_path / "data"
     return make_user("root@example.com", operator=True)
+
+
+def test_the_command_waits_for_a_worker_that_was_faster(
+    bob: User, root: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begin(erasure_id: str) -> None:
+        Erasure.objects.filter(pk=erasure_id).update(state=Erasure.State.RUNNING)
+
+    def end(_s: float) -> None:
+        Erasure.objects.update(state=Erasure.State.DONE)
+
+    monkeypatch.setattr(command, "run_erasure", begin)
+    monkeypatch.setattr(command.time, "sleep", end)
+    call_command("erase", "person", bob.email, confirm=bob.email, stdout=io.StringIO())
+    assert Erasure.objects.get().state == Erasure.State.DONE
 
 
 def test_no_archive_keeps_what_is_erased(

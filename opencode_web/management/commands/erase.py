@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from argparse import ArgumentParser
 from typing import Any
 
@@ -34,6 +35,10 @@ class Command(BaseCommand):
             raise CommandError(exc.message) from exc
         run_erasure(row.pk)
         row.refresh_from_db()
+        # A worker of the server may have been faster.
+        while row.state == Erasure.State.RUNNING:
+            time.sleep(1)
+            row.refresh_from_db()
         if row.state == Erasure.State.FAILED:
             raise CommandError(row.problem)
         if row.state != Erasure.State.DONE:

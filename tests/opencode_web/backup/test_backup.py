@@ -5,6 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import pyrage
 import pytest
 from pytest_django import Settings
 
@@ -194,6 +195,30 @@ def test_a_short_passphrase_is_no_protection(command: Command, tmp_path: Path) -
     (tmp_path / "short").write_text("short\n")
     said = refused(command, "backup", tmp_path / "backup", passphrase_file=tmp_path / "short")
     assert "12 characters" in said
+
+
+def test_a_busy_host_is_no_wrong_passphrase(
+    project: Project,
+    command: Command,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.BACKUP_PASSPHRASE = "correct horse battery"
+    command("backup", tmp_path / "backup")
+    decrypt = pyrage.passphrase.decrypt
+    busy = [pyrage.DecryptError("Excessive work parameter for passphrase.")]
+
+    def measure(sealed: bytes, passphrase: str) -> bytes:
+        if busy:
+            raise busy.pop()
+        return bytes(decrypt(sealed, passphrase))
+
+    monkeypatch.setattr(pyrage.passphrase, "decrypt", measure)
+    assert "Pass --force" in refused(command, "restore", tmp_path / "backup")
+    assert not busy
+    busy += [pyrage.DecryptError("Excessive work parameter for passphrase.")] * 100
+    assert "too slow or too busy" in refused(command, "restore", tmp_path / "backup")
 
 
 def test_no_server_starts_on_half_a_restore(settings: Settings, alice: User) -> None:

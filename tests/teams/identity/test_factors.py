@@ -95,6 +95,16 @@ def test_a_code_counts_once_in_all_processes(
     assert is_signed_in(other)
 
 
+def test_the_code_that_sets_an_app_up_is_used(
+    user: User, client: Client, clock: list[float]
+) -> None:
+    set_up(client, clock[0])
+    other = Client()
+    sign_in(other)
+    other.post("/login/code", {"code": code_of(user, clock[0])})
+    assert not is_signed_in(other)
+
+
 def test_a_recovery_code_counts_once(user: User, client: Client, clock: list[float]) -> None:
     set_up(client, clock[0])
     page = client.get("/me/security/codes")

@@ -57,7 +57,7 @@ llm: $(UV) ## Build the wheel of the model layer alone, into dist/
 
 dist: $(UV) ## Build the wheel of the server with its command line, and its checksum, into dist/
 	@$(UV) build --quiet --wheel --out-dir dist .
-	@cd dist && { sha256sum *.whl || shasum -a 256 *.whl; } 2>/dev/null > SHA256SUMS
+	@cd dist && { sha256sum opencode_web-*.whl || shasum -a 256 opencode_web-*.whl; } 2>/dev/null > SHA256SUMS
 
 texts: $(VENV)/.installed-dev ## Extract and compile the texts to translate, after a change of them
 	@$(BIN)/python manage.py texts

@@ -53,7 +53,7 @@ def env_secret(name: str) -> str:
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# Pages, templates and static files: of a checkout, or inside the package where a wheel is installed.
+# Documentation, templates and static files; a wheel has them inside the package.
 _packed = BASE_DIR / "opencode_web" / "assets"
 ASSETS_DIR = _packed if _packed.is_dir() else BASE_DIR
 VERSION = "0.1.0"
@@ -62,7 +62,7 @@ BUILD_ID = env("BUILD_ID")
 
 # ---- Where things are kept -------------------------------------------------------------------
 # Everything the server writes besides its database and the projects' files.
-_data = "~/.local/share/opencode-web" if ASSETS_DIR == _packed else str(BASE_DIR / "var")
+_data = "~/.local/share/opencode-web" if ASSETS_DIR != BASE_DIR else str(BASE_DIR / "var")
 DATA_DIR = Path(env("OPENCODE_WEB_DATA", _data)).expanduser().absolute()
 # Projects live below this folder: clones, empty ones, and folders that operators assign to teams.
 WORKTREES_DIR = (

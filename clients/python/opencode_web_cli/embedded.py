@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import socket
 import subprocess
@@ -26,6 +27,8 @@ from opencode_web_cli.others import server_command
 
 _START_S = 180.0
 _STOP_S = 30.0
+# As actions/checkout and GitLab's runner leave one: as a header, or in the address of the remote.
+_CREDENTIAL = re.compile(rb"\.extraheader\n|://[^/\s@]*:[^/\s@]+@")
 _MACHINE = {
     *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR"),
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
@@ -92,15 +95,27 @@ def _environment(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _repository_of(place: Path) -> Path:
-    command = ["git", "-C", str(place), "rev-parse", "--show-toplevel"]
+    found = _git(place, "rev-parse", "--show-toplevel")
+    if found.returncode:
+        why = found.stderr.decode("utf-8", "replace").strip()
+        raise Failure(f"{place} is in no Git repository: {why}", Code.USAGE)
+    settings = _git(place, "config", "--local", "--list", "-z").stdout
+    if _CREDENTIAL.search(settings):
+        raise Failure(
+            "The repository's .git/config has a credential, which the agent could read. On GitHub, "
+            "set `persist-credentials: false` of actions/checkout; on GitLab, the variable "
+            "`FF_GIT_URLS_WITHOUT_TOKENS: true`.",
+            Code.USAGE,
+        )
+    return Path(os.fsdecode(found.stdout).removesuffix("\n")).resolve()
+
+
+def _git(place: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = ["git", "-C", str(place), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603  no shell
+        return subprocess.run(command, capture_output=True, check=False)  # noqa: S603  no shell
     except OSError as exc:
         raise Failure("git is not installed.", Code.USAGE) from exc
-    if done.returncode:
-        why = done.stderr.decode("utf-8", "replace").strip()
-        raise Failure(f"{place} is in no Git repository: {why}", Code.USAGE)
-    return Path(os.fsdecode(done.stdout).removesuffix("\n")).resolve()
 
 
 def _bootstrap(command: list[str], env: dict[str, str], root: Path) -> str:

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.alone is not None:
             code: Code = options.alone(options)
         else:
-            with _server(options) as connection:
+            with open_server(options) as connection:
                 code = options.action(connection, options)
         sys.stdout.flush()
     except Failure as exc:
@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _server(options: Namespace) -> Iterator[Connection]:
+def open_server(options: Namespace) -> Iterator[Connection]:
+    """The server that the options name, or one for this run. Raises: Failure."""
     folder = getattr(options, "embedded", None)
     if folder is not None:
         with embedded_server(folder, model=options.model, max_cost=options.max_cost) as connection:

@@ -25,7 +25,7 @@ def run(connection: Connection, options: Namespace) -> Code:
 
 
 def run_prompt(connection: Connection, options: Namespace, text: str) -> Code:
-    """Send `text` as `options` say, and write the results where they name a folder. Raises: Failure."""
+    """Send `text`, and write the results if a folder is named for them. Raises: Failure."""
     body = _body(options, text)
     session = _session(connection, options)
     printer: Printer

@@ -49,7 +49,7 @@ def test_feat13_fr_03_a_pull_request_is_reviewed_at_its_commit(
     session = client.get(f"/session/{ran.outputs['session']}").json()
     assert session["title"] == f"{REPOSITORY}#7"
     worktree = client.get(f"/session/{session['id']}/worktree").json()
-    assert worktree["head"] == use.github.commit
+    assert worktree["base"]["commit"] == use.github.commit
     asked = client.get(f"/session/{session['id']}/message").json()[0]
     assert "pull request #7 of acme/till" in text_of(asked)
     assert [part["filename"] for part in asked["parts"] if part["type"] == "file"] == [

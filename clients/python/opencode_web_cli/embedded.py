@@ -123,6 +123,7 @@ def _bootstrap(command: list[str], env: dict[str, str], root: Path) -> str:
     arguments += ["--password", "-", "--team", "CI", "--directory", str(root), "--json"]
     done = subprocess.run(  # noqa: S603  no shell
         [*command, *arguments],
+        cwd=env["OPENCODE_WEB_DATA"],
         env=env,
         input=f"{secrets.token_urlsafe(24)}\n",
         capture_output=True,
@@ -142,6 +143,7 @@ def _running(
         # In a session of its own: Ctrl+C stops the turn first, and then the server.
         process = subprocess.Popen(  # noqa: S603  no shell
             [*command, "up"],
+            cwd=log.parent,
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -57,7 +57,11 @@ def _try(what: str, post: Any) -> None:
 def _build_text(workflow: Workflow, result: str) -> str:
     answer = defused(_file(workflow, "answer.md"))
     files = json.loads(_file(workflow, "result.json") or "{}").get("changed", [])
-    pieces = [_TOLD.get(result, result), defused(workflow.input("WHY")), answer[:_MAX_CHARS]]
+    pieces = [
+        _TOLD.get(result, result),
+        defused(workflow.input("WHY"))[:1_000],
+        answer[:_MAX_CHARS],
+    ]
     if len(answer) > _MAX_CHARS:
         pieces.append("The rest of the answer is in the artifact.")
     if files:

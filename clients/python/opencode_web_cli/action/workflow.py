@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,8 @@ def without_commands() -> Iterator[None]:
     token = secrets.token_hex(16)
     print(f"::stop-commands::{token}", flush=True)
     try:
-        yield
+        # The runner reads both, but one of them can be late.
+        with redirect_stderr(sys.stdout):
+            yield
     finally:
         print(f"\n::{token}::", flush=True)

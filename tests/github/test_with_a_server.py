@@ -77,6 +77,10 @@ def test_feat13_fr_04_the_session_is_kept_as_an_artifact(use: Job, server: Insta
     # The server has changed its own worktree, and nothing of the runner.
     assert not (use.repository.folder / "made.txt").exists()
     assert "`made.txt`" in use.github.comments[0]["body"]
+    texts = "".join(path.read_text() for path in kept.iterdir())
+    everything = texts + ran.said + ran.summary + str(ran.outputs) + str(use.github.comments)
+    assert server.token not in everything
+    assert TOKEN not in everything
 
 
 def test_a_second_run_edits_the_comment_of_the_first(use: Job, server: Installation) -> None:
@@ -129,15 +133,7 @@ def test_hostile_texts_run_nothing_and_set_nothing(use: Job, server: Installatio
     assert not (use.repository.folder / "pwned").exists()
 
 
-def test_no_secret_is_said_or_kept(use: Job, server: Installation) -> None:
-    ran = review(use, server, [{"text": SAYS}])
-    kept = "".join(path.read_text() for path in ran.artifacts["opencode-web"].iterdir())
-    everything = kept + ran.said + ran.summary + str(ran.outputs) + str(use.github.comments)
-    assert server.token not in everything
-    assert TOKEN not in everything
-
-
-@pytest.mark.parametrize("head", ["mallory/till", ""])
+@pytest.mark.parametrize("head", ["mallory/till", pytest.param("", marks=pytest.mark.deep)])
 def test_the_agent_is_not_started_for_a_fork(use: Job, server: Installation, head: str) -> None:
     use.head_of = head
     ran = review(use, server, [{"text": SAYS}])
@@ -157,6 +153,7 @@ def test_without_the_right_to_checks_it_is_a_status(use: Job, server: Installati
     assert (status["state"], status["context"]) == ("success", "OpenCode Web")
 
 
+@pytest.mark.deep
 def test_a_token_that_may_write_nothing_is_a_warning(use: Job, server: Installation) -> None:
     use.github.denied = {"check-runs", "statuses", "issues", "pulls"}
     ran = review(use, server, [{"text": SAYS}])
@@ -170,6 +167,7 @@ def test_a_token_that_may_write_nothing_is_a_warning(use: Job, server: Installat
     assert all("Resource not accessible" in text for text in told)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("inputs", "told"),
     [
@@ -180,7 +178,7 @@ def test_a_token_that_may_write_nothing_is_a_warning(use: Job, server: Installat
         ({"prompt": "hi", "permission": "{"}, "no JSON"),
         ({"prompt": "hi", "permission": '{"edit": "yes"}'}, "no permission rule"),
         ({"prompt": "hi", "timeout": "soon"}, "An input of the action is wrong"),
-        ({"prompt": "hi", "directory": "../../other"}, ""),
+        ({"prompt": "hi", "directory": "../../../../other"}, "other"),
     ],
 )
 def test_wrong_inputs_are_told(

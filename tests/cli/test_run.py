@@ -100,17 +100,19 @@ def test_what_nobody_allows_is_refused(cli: Cli, server: Installation) -> None:
 
 def test_rules_allow_and_the_results_are_kept(cli: Cli, tmp_path: Path) -> None:
     options = ("--permission", '{"edit": "allow"}', "--results", "kept", "--title", "<b>Kept</b>")
-    done = run(cli, [WRITE], [{"text": "Written."}], more=options)
+    # Nothing that another test has written already.
+    write = {"tool": "write", "input": {"filePath": "kept.txt", "content": "by hand"}}
+    done = run(cli, [write], [{"text": "Written."}], more=options)
     assert (done.returncode, done.stdout) == (0, "Written.\n"), done.stderr
     kept = tmp_path / "kept"
     result = json.loads((kept / "result.json").read_text())
     assert (result["result"], result["exitCode"]) == ("done", 0)
-    assert result["changed"] == ["made.txt"]
+    assert result["changed"] == ["kept.txt"]
     assert (kept / "answer.md").read_text() == "Written.\n"
     assert "<h1>&lt;b&gt;Kept&lt;/b&gt;</h1>" in (kept / "session.html").read_text()
     assert cli("import", str(kept / "session.json")).stdout.startswith("ses_")
     command = ["git", "apply", "--stat", str(kept / "changes.patch")]
-    assert b"made.txt" in subprocess.run(command, capture_output=True, check=True).stdout
+    assert b"kept.txt" in subprocess.run(command, capture_output=True, check=True).stdout
 
 
 def test_more_cost_than_the_limit_is_never_allowed(cli: Cli, server: Installation) -> None:

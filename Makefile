@@ -17,7 +17,7 @@ MARKS ?= not deep
 # One process more than there are cores, as tests also wait; `make test JOBS=0` runs all in one.
 JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
-.PHONY: help run test deep check chaos oracle bench clients llm texts lock format clean
+.PHONY: help run test deep check chaos oracle bench clients llm dist texts lock format clean
 
 help: ## Show these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,10 @@ clients: $(VENV)/.installed-dev ## Write clients/openapi.json and the typed clie
 
 llm: $(UV) ## Build the wheel of the model layer alone, into dist/
 	@$(UV) build --quiet --wheel --out-dir dist providers/llm
+
+dist: $(UV) ## Build the wheel of the server with its command line, and its checksum, into dist/
+	@$(UV) build --quiet --wheel --out-dir dist .
+	@cd dist && { sha256sum opencode_web-*.whl || shasum -a 256 opencode_web-*.whl; } 2>/dev/null > SHA256SUMS
 
 texts: $(VENV)/.installed-dev ## Extract and compile the texts to translate, after a change of them
 	@$(BIN)/python manage.py texts

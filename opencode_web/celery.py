@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
@@ -35,6 +37,10 @@ def _beat(task: str, every_s: float, *, expires_s: float | None = None) -> dict[
 
 TRANSPORT_ALIASES["memory"] = "opencode_web.lib.memory_broker:Transport"
 app = Celery("opencode_web")
+# It has put the current folder in front, which can be a repository that has a `sessions.py`, too.
+sys.path.remove(str(Path.cwd()))
+if (_root := str(Path(__file__).resolve().parent.parent)) not in sys.path:
+    sys.path.insert(0, _root)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     task_ignore_result=True,

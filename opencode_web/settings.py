@@ -53,13 +53,17 @@ def env_secret(name: str) -> str:
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# Documentation, templates and static files; a wheel has them inside the package.
+_packed = BASE_DIR / "opencode_web" / "assets"
+ASSETS_DIR = _packed if _packed.is_dir() else BASE_DIR
 VERSION = "0.1.0"
 # Tells pages that another build runs now; without it, that other static files are served does.
 BUILD_ID = env("BUILD_ID")
 
 # ---- Where things are kept -------------------------------------------------------------------
 # Everything the server writes besides its database and the projects' files.
-DATA_DIR = Path(env("OPENCODE_WEB_DATA", str(BASE_DIR / "var"))).expanduser().absolute()
+_data = "~/.local/share/opencode-web" if ASSETS_DIR != BASE_DIR else str(BASE_DIR / "var")
+DATA_DIR = Path(env("OPENCODE_WEB_DATA", _data)).expanduser().absolute()
 # Projects live below this folder: clones, empty ones, and folders that operators assign to teams.
 WORKTREES_DIR = (
     Path(env("OPENCODE_WEB_WORKTREES", str(DATA_DIR / "worktrees"))).expanduser().absolute()
@@ -185,7 +189,7 @@ FORMAT_MODULE_PATH = ["opencode_web.formats"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [ASSETS_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -200,7 +204,7 @@ TEMPLATES = [
     }
 ]
 STATIC_URL = f"{BASE_PATH}/static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [ASSETS_DIR / "static"]
 STATIC_ROOT = Path(env("STATIC_ROOT", str(DATA_DIR / "static")))
 STORAGES: dict[str, dict[str, Any]] = {  # Django's own shape
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -69,7 +69,7 @@ _DEFAULT = re.compile(r"--([a-z0-9-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6
 
 @cache
 def _default_tokens(mode: Mode) -> Tokens:
-    sheet = Path(settings.BASE_DIR, "static/css/tokens.css").read_text(encoding="utf-8")
+    sheet = Path(settings.ASSETS_DIR, "static/css/tokens.css").read_text(encoding="utf-8")
     rows = _DEFAULT.findall(sheet)
     # The first ones: high contrast has the same names.
     return {name: parse_hex(dark if mode == "dark" else light) for name, light, dark in rows[::-1]}

@@ -27,7 +27,7 @@ NAMES = (
     "extending",
     "architecture",
 )
-FOLDER = Path(settings.BASE_DIR) / "docs"
+FOLDER = Path(settings.ASSETS_DIR) / "docs"
 MAX_RESULTS = 40
 _PAGE_LINK = re.compile(r"([a-z]+)\.md(#.*)?")
 

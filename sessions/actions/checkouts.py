@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.db import transaction
 from django.utils import timezone
@@ -92,6 +92,28 @@ def choose_plan(project: Project, *, worktree: bool | None, branch: str = "") ->
             raise Invalid(_("The session needs its own worktree to start from a branch."))
         return None
     return Plan(branch=branch)
+
+
+def plan_commit(project: Project, plan: Plan | None, *, commit: str, ref: str) -> Plan:
+    """Returns: the plan, from a commit of the project's remote repository.
+
+    Only its branches and tags: whoever may push there has put it there. The refs of pull requests
+    are anybody's.
+
+    Raises: Invalid.
+    """
+    if plan is None:
+        raise Invalid(_("The session needs its own worktree to start from a commit."))
+    kind, _slash, name = ref.removeprefix("refs/").partition("/")
+    if not ref.startswith("refs/") or kind not in {"heads", "tags"} or not is_branch_name(name):
+        raise Invalid(
+            _("Name the branch or tag that has the commit, such as refs/heads/main."), field="ref"
+        )
+    if not commit:
+        raise Invalid(_("Name the commit to start from, in full."), field="commit")
+    if not publishing_of(project).url:
+        raise Invalid(_("The project has no remote repository to fetch the commit from."))
+    return replace(plan, base=commit, fetch=ref)
 
 
 def folder_for(project: Project, session_id: str) -> str:

@@ -50,7 +50,9 @@ class SessionCreate(Schema):
     """All optional: without a title one is made from the first prompt.
 
     `worktree` and `branch` are this server's own: whether the session works in a git worktree and
-    branch of its own, and the branch of the project that it starts from. So is `private`: whether
+    branch of its own, and the branch of the project that it starts from. `commit` is the commit to
+    start from, and `ref` the branch or tag of the remote repository that has it, such as
+    refs/heads/main; it is fetched where the server has not got the commit. So is `private`: whether
     only you and the admins of the team see it, from the start.
     """
 
@@ -62,6 +64,8 @@ class SessionCreate(Schema):
     permission: list[PermissionRule] = Field(default_factory=list, max_length=500)
     worktree: bool | None = None
     branch: str = Field(default="", max_length=250)
+    commit: str = Field(default="", pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$", max_length=64)
+    ref: str = Field(default="", max_length=250)
     private: bool = False
 
 

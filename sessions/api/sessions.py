@@ -11,7 +11,7 @@ from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.shapes import Unchecked
 from sessions.access import access_session, visible_sessions
-from sessions.actions.checkouts import Plan, choose_plan
+from sessions.actions.checkouts import Plan, choose_plan, plan_commit
 from sessions.actions.sessions import WorkFolder, create_session, delete_session, update_session
 from sessions.api.auth import ApiRequest
 from sessions.api.location import Location, below, directory_of, find_location, require_location
@@ -118,8 +118,12 @@ def post_session(request: ApiRequest, body: SessionCreate | None = None) -> Sess
 
 def _plan(body: SessionCreate, project: Project) -> Plan | None:
     # OpenCode's clients say nothing of it, and expect the folder that they named.
-    worktree = bool(body.branch) if body.worktree is None else body.worktree
-    return choose_plan(project, worktree=worktree, branch=body.branch)
+    named = bool(body.branch or body.commit or body.ref)
+    worktree = named if body.worktree is None else body.worktree
+    plan = choose_plan(project, worktree=worktree, branch=body.branch)
+    if not body.commit and not body.ref:
+        return plan
+    return plan_commit(project, plan, commit=body.commit, ref=body.ref)
 
 
 @router.get("/session/status", summary="Sessions that are not idle")

@@ -30,7 +30,7 @@ NOT_READ_HERE = {
 }
 # What has a slash and is no path.
 NO_PATHS = {
-    *("provider/model", "refs/opencode/rescue/"),
+    *("provider/model", "refs/opencode/rescue/", "refs/heads/main", ".git/config"),
     # Of a repository that is worked on.
     *(".opencode/plugin", ".opencode/plugins"),
 }

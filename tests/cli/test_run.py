@@ -14,6 +14,7 @@ import pytest
 
 from tests.e2e.installation import ROOT, Installation
 from tests.e2e.rest import new_session, script, text_of, wait_for
+from tests.e2e.test_budgets import COSTLY, PRICED
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300), pytest.mark.any_database]
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -97,6 +98,34 @@ def test_what_nobody_allows_is_refused(cli: Cli, server: Installation) -> None:
     assert (allowed.returncode, allowed.stdout) == (0, "Written.\n")
 
 
+def test_rules_allow_and_the_results_are_kept(cli: Cli, tmp_path: Path) -> None:
+    options = ("--permission", '{"edit": "allow"}', "--results", "kept", "--title", "<b>Kept</b>")
+    # Nothing that another test has written already.
+    write = {"tool": "write", "input": {"filePath": "kept.txt", "content": "by hand"}}
+    done = run(cli, [write], [{"text": "Written."}], more=options)
+    assert (done.returncode, done.stdout) == (0, "Written.\n"), done.stderr
+    kept = tmp_path / "kept"
+    result = json.loads((kept / "result.json").read_text())
+    assert (result["result"], result["exitCode"]) == ("done", 0)
+    assert result["changed"] == ["kept.txt"]
+    assert (kept / "answer.md").read_text() == "Written.\n"
+    assert "<h1>&lt;b&gt;Kept&lt;/b&gt;</h1>" in (kept / "session.html").read_text()
+    assert cli("import", str(kept / "session.json")).stdout.startswith("ses_")
+    command = ["git", "apply", "--stat", str(kept / "changes.patch")]
+    assert b"kept.txt" in subprocess.run(command, capture_output=True, check=True).stdout
+
+
+def test_more_cost_than_the_limit_is_never_allowed(cli: Cli, server: Installation) -> None:
+    with server.client() as client:
+        config = {**PRICED, "limits": {"session_cost": "0.50"}}
+        client.patch("/config", json=config).raise_for_status()
+        text = json.dumps({"name": "e2e", "turns": [COSTLY] * 9, "otherwise": COSTLY[-1:]})
+        done = cli("run", "-m", "demo/inline", "--auto", stdin=f"<<script{text}>>")
+        client.patch("/config", json={"limits": None}).raise_for_status()
+    assert done.returncode == 4, done.stderr
+    assert "reached the limit of its cost" in done.stderr
+
+
 @pytest.mark.deep
 def test_a_failed_turn_and_one_out_of_time(cli: Cli) -> None:
     failed = run(cli, [{"error": {"status": 400, "message": "It is all wrong."}}])
@@ -137,6 +166,11 @@ def test_ctrl_c_stops_the_turn(env: dict[str, str], server: Installation) -> Non
         (("run", "hi", "-f", "missing.txt"), {}, 2, "missing.txt cannot be read"),
         (("run", "hi", "--timeout", "0"), {}, 2, "no number of seconds"),
         (("run", "hi", "-s", "ses_missing"), {}, 1, "ses_missing"),
+        (("run", "hi", "--permission", '{"edit": "yes"}'), {}, 2, "no permission rule"),
+        (("run", "hi", "-c", "--permission", '"allow"'), {}, 2, "for a new session"),
+        (("run", "hi", "--max-cost", "nan"), {}, 2, "no amount of dollars"),
+        (("run", "hi", "--embedded", "."), {}, 2, "--model"),
+        (("run", "hi", "--embedded", "/", "-m", "demo/inline"), {}, 2, "no Git repository"),
         (("run", "hi"), {"OPENCODE_WEB_TOKEN": ""}, 2, "OPENCODE_WEB_TOKEN"),
         (("run", "hi"), {"OPENCODE_WEB_TOKEN": "ocw_wrong"}, 1, "not valid"),
         (("run", "hi"), {"OPENCODE_WEB_URL": "http://127.0.0.1:9"}, 1, "does not answer"),

@@ -13,6 +13,7 @@ from pytest_django import Settings
 from opencode_web.setup_key import ensure_setup_key, is_setup_key
 from sessions.models import Project
 from teams.models import ApiToken, Team, User
+from tests.sessions.git_server import make_repository
 
 pytestmark = pytest.mark.django_db
 
@@ -110,3 +111,12 @@ def test_prepare_makes_the_data_folder_or_says_what_to_set(
     settings.DATA_DIR = Path("/proc/nowhere")
     with pytest.raises(CommandError, match="set OPENCODE_WEB_DATA to a folder"):
         call_command("prepare")
+
+
+def test_a_folder_is_the_project_in_place_of_the_sample(settings: Settings) -> None:
+    folder = make_repository(Path(settings.WORKTREES_DIR) / "till", {"till.py": "tax = 1\n"})
+    facts = bootstrap(*NEW, "--directory", str(folder))
+    assert facts["directory"] == str(folder)
+    assert Project.objects.get().pk == facts["project"]
+    with pytest.raises(CommandError, match="no such folder"):
+        bootstrap(*NEW, "--directory", "missing", email="bob@example.com")

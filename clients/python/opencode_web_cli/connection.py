@@ -14,7 +14,7 @@ from opencode_web_cli.failures import Code, Failure
 
 # The server sends a heartbeat every ten seconds.
 _SILENCE_S = 35.0
-_ANSWER_S = 60.0
+ANSWER_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Connection:
     @contextmanager
     def stream(self, path: str, **query: Any) -> Iterator[httpx.Response]:
         """Raises: Failure, also when it ends too early."""
-        timeout = httpx.Timeout(_ANSWER_S, read=_SILENCE_S)
+        timeout = httpx.Timeout(ANSWER_S, read=_SILENCE_S)
         try:
             with self.client.stream(
                 "GET", path, params=self.query(**query), timeout=timeout
@@ -68,7 +68,7 @@ def connect(url: str, token: str, project: str) -> Connection:
         )
     headers = {"Authorization": f"Bearer {token}"}
     try:
-        client = httpx.Client(base_url=url, headers=headers, timeout=_ANSWER_S)
+        client = httpx.Client(base_url=url, headers=headers, timeout=ANSWER_S)
     except (httpx.InvalidURL, ValueError) as exc:
         raise Failure(f"{url} is no address of a server: {exc}", Code.USAGE) from exc
     return Connection(client, project)

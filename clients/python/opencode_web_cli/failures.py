@@ -1,7 +1,8 @@
 """Why a command ends, as its exit code.
 
 0 done · 1 the turn or the request failed · 2 wrong arguments · 3 done, but something that the agent
-asked for was refused, for nobody was there to allow it · 124 out of time · 130 interrupted
+asked for was refused, for nobody was there to allow it · 4 stopped at the limit of its cost ·
+124 out of time · 130 interrupted
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ class Code(IntEnum):
     FAILED = 1
     USAGE = 2
     REFUSED = 3
+    OVER_BUDGET = 4
     TIMEOUT = 124
     INTERRUPTED = 130
 

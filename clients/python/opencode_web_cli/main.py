@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from opencode_web_cli import documents, lists, others
 from opencode_web_cli.connection import Connection, connect
+from opencode_web_cli.embedded import embedded_server
 from opencode_web_cli.failures import Code, Failure
 from opencode_web_cli.printing import plain
 from opencode_web_cli.run import run
@@ -17,8 +19,8 @@ PORT = 4096
 _EPILOG = (
     "The server and who you are come from OPENCODE_WEB_URL, OPENCODE_WEB_TOKEN, "
     "OPENCODE_WEB_PROJECT and OPENCODE_WEB_EMAIL, or from options. Exit codes: 0 done, 1 failed, "
-    "2 wrong arguments, 3 something was refused because nobody could allow it, 124 out of time, "
-    "130 interrupted."
+    "2 wrong arguments, 3 something was refused because nobody could allow it, 4 over the limit of "
+    "the cost, 124 out of time, 130 interrupted."
 )
 Action = Callable[[Connection, Namespace], Code]
 
@@ -30,8 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.alone is not None:
             code: Code = options.alone(options)
         else:
-            connection = connect(options.url, options.token, options.project)
-            with connection.client:
+            with open_server(options) as connection:
                 code = options.action(connection, options)
         sys.stdout.flush()
     except Failure as exc:
@@ -45,6 +46,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Code.FAILED
     return code
+
+
+@contextmanager
+def open_server(options: Namespace) -> Iterator[Connection]:
+    """The server that the options name, or one for this run. Raises: Failure."""
+    folder = getattr(options, "embedded", None)
+    if folder is not None:
+        with embedded_server(folder, model=options.model, max_cost=options.max_cost) as connection:
+            yield connection
+        return
+    connection = connect(options.url, options.token, options.project)
+    with connection.client:
+        yield connection
 
 
 def build_parser() -> ArgumentParser:
@@ -69,7 +83,7 @@ def build_parser() -> ArgumentParser:
     _add_acp(
         commands.add_parser("acp", parents=[common], help="Serve an editor, see docs/editors.md")
     )
-    serve = commands.add_parser("serve", help="Start the server of this checkout")
+    serve = commands.add_parser("serve", aliases=["up"], help="Start the server")
     serve.add_argument("--port", type=int, default=int(os.environ.get("PORT") or PORT))
     serve.add_argument("--host", default="")
     serve.set_defaults(alone=others.serve)
@@ -112,7 +126,27 @@ def _add_run(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=_seconds, metavar="SECONDS", help="Stop the turn after so long."
     )
+    _add_unattended(parser)
     parser.set_defaults(action=run)
+
+
+def _add_unattended(parser: ArgumentParser) -> None:
+    """What CI needs of `run`."""
+    parser.add_argument("--results", metavar="FOLDER", help="Write the session and its changes.")
+    parser.add_argument(
+        "--permission", metavar="JSON", help="Rules of the new session, as in an opencode.json."
+    )
+    parser.add_argument(
+        "--worktree", action="store_true", help="Have the new session work in its own worktree."
+    )
+    parser.add_argument("--commit", metavar="SHA", help="Of the worktree; needs --ref.")
+    parser.add_argument("--ref", help="That has the commit, such as refs/heads/main.")
+    parser.add_argument(
+        "--embedded", metavar="FOLDER", help="In this repository, with a server for this run alone."
+    )
+    parser.add_argument(
+        "--max-cost", type=_amount, metavar="USD", help="Of the session; only with --embedded."
+    )
 
 
 def _add_acp(parser: ArgumentParser) -> None:
@@ -155,10 +189,18 @@ def _add_token(parser: ArgumentParser) -> None:
 
 
 def _seconds(text: str) -> float:
+    return _positive(text, "number of seconds")
+
+
+def _amount(text: str) -> float:
+    return _positive(text, "amount of dollars")
+
+
+def _positive(text: str, what: str) -> float:
     try:
-        seconds = float(text)
+        number = float(text)
     except ValueError:
-        seconds = 0
-    if seconds <= 0:
-        raise ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return seconds
+        number = 0
+    if not 0 < number < float("inf"):
+        raise ArgumentTypeError(f"{text!r} is no {what} above 0")
+    return number

@@ -52,27 +52,36 @@ def acp(options: Namespace) -> Code:
 
 
 def serve(options: Namespace) -> Code:
-    """Start the server of the checkout that this lies in. Raises: Failure when it is in none."""
-    here = Path(__file__).resolve().parents[3]
-    program = next(
-        (folder / "manage.py" for folder in (here, Path.cwd()) if _is_checkout(folder)), None
-    )
-    if program is None:
+    """Start the server of this checkout or installation. Raises: Failure when there is none."""
+    command = server_command() or _of_checkout(Path.cwd())
+    if command is None:
         raise Failure(
-            "The server is not installed with this command: get its sources, and run "
-            "`make run` or this in their folder.",
+            "The server is not installed with this command: install its wheel, or get its "
+            "sources, and run `make run` or this in their folder.",
             Code.USAGE,
         )
-    os.chdir(program.parent)
-    command = [sys.executable, str(program), "up", "--port", str(options.port)]
+    command += ["up", "--port", str(options.port)]
     if options.host:
         command += ["--host", options.host]
     return _become(command, {})
 
 
+def server_command() -> list[str] | None:
+    """Returns: how to run a management command of the server that this was installed with.
+
+    The current folder is not looked at: it can be a repository that nobody has read.
+    """
+    here = Path(__file__).resolve()
+    if (here.parents[1] / "opencode_web" / "__main__.py").is_file():
+        return [sys.executable, "-P", "-m", "opencode_web"]
+    return _of_checkout(here.parents[3])
+
+
+def _of_checkout(folder: Path) -> list[str] | None:
+    program = folder / "manage.py"
+    is_one = program.is_file() and (folder / "opencode_web").is_dir()
+    return [sys.executable, str(program)] if is_one else None
+
+
 def _become(command: list[str], more: dict[str, str]) -> NoReturn:
     os.execvpe(command[0], command, {**os.environ, **more})  # noqa: S606  no shell is wanted
-
-
-def _is_checkout(folder: Path) -> bool:
-    return (folder / "manage.py").is_file() and (folder / "opencode_web").is_dir()

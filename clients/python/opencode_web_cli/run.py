@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from opencode_web_cli.connection import Connection, events
 from opencode_web_cli.failures import Code, Failure
 from opencode_web_cli.printing import Json, JsonPrinter, Printer, TextPrinter
 from opencode_web_cli.prompt import build_file, build_model, build_text
+from opencode_web_cli.results import write_results
+from opencode_web_cli.rules import build_rules
 
 _RECONNECT_S = 1.0
 _RECONNECTS = 30
@@ -18,7 +21,11 @@ _RECONNECTS = 30
 
 def run(connection: Connection, options: Namespace) -> Code:
     """Raises: Failure."""
-    text = build_text(options.message)
+    return run_prompt(connection, options, build_text(options.message))
+
+
+def run_prompt(connection: Connection, options: Namespace, text: str) -> Code:
+    """Send `text`, and write the results if a folder is named for them. Raises: Failure."""
     body = _body(options, text)
     session = _session(connection, options)
     printer: Printer
@@ -26,13 +33,16 @@ def run(connection: Connection, options: Namespace) -> Code:
     deadline = time.monotonic() + options.timeout if options.timeout else None
     turn = _Turn(connection, session, printer, allow=options.auto, deadline=deadline)
     try:
-        return turn.play(body)
+        code = turn.play(body)
     except KeyboardInterrupt:
         connection.call("POST", f"/session/{session}/abort")
         printer.note("Stopped.")
-        return Code.INTERRUPTED
+        code = Code.INTERRUPTED
     finally:
         printer.note(f"Session {session}")
+    if options.results:
+        write_results(connection, session, Path(options.results), code)
+    return code
 
 
 def _body(options: Namespace, text: str) -> Json:
@@ -44,6 +54,9 @@ def _body(options: Namespace, text: str) -> Json:
 
 
 def _session(connection: Connection, options: Namespace) -> str:
+    rules = build_rules(options.permission or "")
+    if rules and (options.session or options.resume):
+        raise Failure("Permission rules are for a new session.", Code.USAGE)
     if options.session:
         return str(connection.call("GET", f"/session/{options.session}")["id"])
     if options.resume:
@@ -51,7 +64,14 @@ def _session(connection: Connection, options: Namespace) -> str:
         if not rows:
             raise Failure("There is no session to continue in this project.")
         return str(rows[0]["id"])
-    body = {"title": options.title} if options.title else {}
+    wanted = {
+        "title": options.title,
+        "permission": rules,
+        "worktree": options.worktree or None,
+        "commit": options.commit,
+        "ref": options.ref,
+    }
+    body = {name: value for name, value in wanted.items() if value}
     return str(connection.call("POST", "/session", body=body)["id"])
 
 
@@ -65,6 +85,7 @@ class _Turn:
     # Of the last failed message, and what was asked and refused.
     failed: bool = False
     refused: bool = False
+    over_budget: bool = False
     printed: set[str] = field(default_factory=set)
 
     def play(self, body: Json) -> Code:
@@ -127,12 +148,17 @@ class _Turn:
 
     def _permission(self, request: Json) -> None:
         wanted = f"{request['permission']} {', '.join(request.get('patterns', []))}"
-        if self.allow:
+        # A limit of the cost is one for a run that nobody watches.
+        allow = self.allow and request["permission"] != "budget"
+        if request["permission"] == "budget":
+            self.over_budget = True
+            self.printer.note("The session has reached the limit of its cost.")
+        elif allow:
             self.printer.note(f"Allowed once: {wanted}")
         else:
             self.refused = True
             self.printer.note(f"Refused, for nobody is here to allow it: {wanted}. See --auto.")
-        reply = {"reply": "once" if self.allow else "reject"}
+        reply = {"reply": "once" if allow else "reject"}
         self._answer(f"/permission/{request['id']}/reply", reply)
 
     def _question(self, request: Json) -> None:
@@ -169,6 +195,8 @@ class _Turn:
         return Code.TIMEOUT
 
     def _code(self) -> Code:
+        if self.over_budget:
+            return Code.OVER_BUDGET
         if self.failed:
             return Code.FAILED
         return Code.REFUSED if self.refused else Code.OK

@@ -34,6 +34,11 @@ class Command(BaseCommand):
         )
         parser.add_argument("--name", default="", help="Name of the owner.")
         parser.add_argument("--team", default="My team", help="Name of the team.")
+        parser.add_argument(
+            "--directory",
+            default="",
+            help="Git repository below the worktrees root to use in place of the sample project.",
+        )
         parser.add_argument("--new-token", action="store_true", help="Create another admin token.")
         parser.add_argument("--json", action="store_true", help="Print one JSON object.")
 
@@ -62,7 +67,10 @@ class Command(BaseCommand):
             empty = Team.objects.filter(
                 memberships__user=user, memberships__role=Role.OWNER, name=options["team"]
             ).first()
-            return create_workspace(user, team_name=options["team"], team=empty), True
+            made = create_workspace(
+                user, team_name=options["team"], team=empty, folder=options["directory"]
+            )
+            return made, True
         password = options["password"]
         if password == "-":  # noqa: S105 - the sign for stdin
             password = _read_password()
@@ -74,6 +82,7 @@ class Command(BaseCommand):
             password=password,
             team_name=options["team"],
             only_first=False,
+            folder=options["directory"],
         )
         return made, True
 

@@ -226,4 +226,4 @@ async def _send(send: Send, status: int, headers: dict[str, str], body: bytes) -
 
 @lru_cache
 def _read(name: str) -> bytes:
-    return (Path(settings.BASE_DIR) / "static" / _FILES[name][0]).read_bytes()
+    return (Path(settings.ASSETS_DIR) / "static" / _FILES[name][0]).read_bytes()

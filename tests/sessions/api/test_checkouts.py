@@ -70,6 +70,33 @@ def test_without_a_word_a_session_is_in_the_folder_that_the_client_named(
     assert client.post(address, {"branch": "a..b"}, JSON).status_code == 400
 
 
+def test_a_session_begins_at_a_commit_of_the_remote_repository(
+    connect: Connect, alice: User, project: Project, shop: Path
+) -> None:
+    client = connect(alice)
+    address = f"/session?directory={quote(project.directory)}"
+    at = {"commit": "a" * 40, "ref": "refs/heads/mend/tax"}
+    assert "no remote repository" in client.post(address, at, JSON).json()["data"]["message"]
+    project.git_url = "https://forge.test/acme/till.git"
+    project.save()
+    row = Checkout.objects.get(pk=make(client, project, **at)["id"])
+    assert (row.base, row.fetch, row.asked) == ("a" * 40, "refs/heads/mend/tax", True)
+    wrong: list[dict[str, Any]] = [
+        {**at, "commit": ""},
+        {**at, "commit": "main"},
+        {**at, "commit": f"{at['commit']}\n"},
+        {**at, "ref": ""},
+        {**at, "ref": "main"},
+        # Anybody can have put something there.
+        {**at, "ref": "refs/pull/7/head"},
+        {**at, "ref": "refs/heads/a:refs/heads/b"},
+        {**at, "ref": "refs/heads/"},
+        {**at, "worktree": False},
+    ]
+    answers = [client.post(address, given, JSON).status_code for given in wrong]
+    assert answers == [400] * len(wrong)
+
+
 def test_a_client_in_a_worktree_finds_its_project_and_shares_the_folder(
     connect: Connect, alice: User, charlie: User, project: Project, shop: Path
 ) -> None:

@@ -6,20 +6,17 @@ import asyncio
 import ipaddress
 import os
 import posixpath
-import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from acp import RequestError
 
 from opencode_web_cli.bridge.server import Json, Refused, Server
+from opencode_web_cli.remotes import normalized
 
 _GIT_S = 10.0
 _MAX_NAMED = 20
-# `git@host:group/name.git`, which is no URL.
-_SCP = re.compile(r"(?:[^@/:]+@)?(?P<host>[^/:]+):(?!//)(?P<path>.+)")
 
 
 @dataclass(frozen=True)
@@ -134,26 +131,6 @@ def _unknown(projects: list[Json], remote: str, *, is_one_of: bool) -> RequestEr
 
 def _invalid(message: str, data: Json) -> RequestError:
     return RequestError(-32602, f"Invalid params: {message}", data)
-
-
-def normalized(remote: str) -> str:
-    """Returns: `host/path` of the address of a repository; empty for what has no host.
-
-    Who signs in, by which protocol and port, makes no other repository of it.
-    """
-    remote = remote.strip()
-    try:
-        if "://" in remote:
-            parts = urlsplit(remote)
-            host, path = parts.hostname or "", parts.path
-        elif match := _SCP.fullmatch(remote):
-            host, path = match["host"], match["path"]
-        else:
-            return ""
-    except ValueError:
-        return ""
-    path = unquote(path).strip("/").removesuffix(".git").rstrip("/")
-    return f"{host.lower()}/{path}" if host and path else ""
 
 
 async def _git(cwd: str, *arguments: str) -> str:

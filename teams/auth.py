@@ -180,7 +180,7 @@ def find_token(secret: str) -> ApiToken | None:
     if not secret.startswith(SECRET_PREFIX):
         return None
     found = _CANDIDATES.all(secret[:PREFIX_LENGTH])
-    candidates = [token for token in found if not token.is_expired]
+    candidates = [token for token in found if not (token.is_expired or token.is_due)]
     # The row is found by what is visible anyway; what is secret is compared in constant time.
     for token in candidates:
         if matches(secret, token.digest):

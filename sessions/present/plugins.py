@@ -3,13 +3,14 @@ those that operators have installed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.plugins.loading import PluginState, plugin_states
 from sessions.models import ToolDescription
-from sessions.processes import living_processes
+from sessions.processes import living_processes, process_name
 from sessions.repository.brought import Brought, BroughtKind
 from sessions.repository.custom_tools import Described, to_described
 from sessions.repository.plugins import Plugin, assumed, named_in
@@ -47,7 +48,8 @@ class OpsPlugin:
 
 @dataclass(frozen=True)
 class InstalledPlugin:
-    """A package beside the server. `why` says why it does nothing, or what went wrong last."""
+    """A package beside the server. `version` lists those that processes run; `why` says why it does
+    nothing, what went wrong last, and which processes have to be restarted."""
 
     name: str
     version: str
@@ -120,24 +122,44 @@ def installed_rows() -> list[InstalledPlugin]:
 
     A process that has just begun has not told anything yet, and this one knows its own.
     """
-    told = [plugin_states(), *living_processes().values_list("plugins", flat=True)]
-    worst: dict[str, dict[str, str]] = {}
-    for states in told:
+    told = {
+        **dict(living_processes().values_list("name", "plugins")),
+        process_name(): plugin_states(),
+    }
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for process, states in sorted(told.items()):
         for name, one in states.items():
-            if name not in worst or _rank(one) < _rank(worst[name]):
-                worst[name] = one
-    return [_installed(name, one) for name, one in sorted(worst.items())]
+            found.setdefault(name, {})[process] = one
+    return [_installed(name, states) for name, states in sorted(found.items())]
 
 
 def _rank(one: dict[str, str]) -> tuple[int, bool]:
     return _WORST.index(PluginState(one["state"])), not one["why"]
 
 
-def _installed(name: str, one: dict[str, str]) -> InstalledPlugin:
+def _installed(name: str, by_process: dict[str, dict[str, str]]) -> InstalledPlugin:
+    one = min(by_process.values(), key=_rank)
     state, chip = {
         PluginState.FAILED: (_("Failed"), "chip-fail"),
         PluginState.RESTING: (_("Switched off for ten minutes"), "chip-fail"),
         PluginState.NOT_ALLOWED: (_("Not allowed"), ""),
         PluginState.LOADED: (_("Loaded"), "chip-done"),
     }[PluginState(one["state"])]
-    return InstalledPlugin(name, one["version"], state, chip, one["why"], one["hooks"])
+    why = " ".join(filter(None, [one["why"], *_restarts(by_process)]))
+    versions = sorted({one["version"] for one in by_process.values()})
+    return InstalledPlugin(name, ", ".join(versions), state, chip, why, one["hooks"])
+
+
+def _restarts(by_process: dict[str, dict[str, str]]) -> Iterator[str]:
+    """Yields: which processes run another version than the one that is installed beside them."""
+    old: dict[str, list[str]] = {}
+    for process, one in by_process.items():
+        # A process of an earlier version of the server does not tell it.
+        if (installed := one.get("installed", one["version"])) != one["version"]:
+            old.setdefault(installed, []).append(process)
+    for installed, processes in old.items():
+        named = {"version": installed, "processes": ", ".join(processes)}
+        if installed:
+            yield _("Version %(version)s is installed. Restart %(processes)s to load it.") % named
+        else:
+            yield _("It is no longer installed. Restart %(processes)s to unload it.") % named

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
@@ -17,7 +16,7 @@ from sessions.actions.team_plugins import (
 from sessions.forms.plugins import PluginForm
 from sessions.present.pages.team_plugins import build_team_plugins
 from teams.access import require_role
-from teams.http import TeamRequest, attempt, client_ip, done, team_view
+from teams.http import TeamRequest, attempt, client_ip, done, show, team_view
 from teams.models import Role
 
 
@@ -65,7 +64,8 @@ def _page(request: TeamRequest, form: PluginForm, *, status: int = 200) -> HttpR
         "form": form,
         "may_change": request.access.can(Role.ADMIN),
     }
-    return render(request, "sessions/team_plugins.html", context, status=status)
+    pages = "sessions/team_plugins.html", "sessions/_team_plugins.html"
+    return show(request, *pages, context, status=status)
 
 
 def _done(request: TeamRequest, said: str) -> HttpResponse:

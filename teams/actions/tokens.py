@@ -44,12 +44,13 @@ def create_token(
     actor: User | None = None,
     client: str = "",
     token_id: str = "",
+    renew_by: datetime | None = None,
     ip: str | None = None,
 ) -> tuple[ApiToken, str]:
     """Make a token of `user` for `team`. `actor` is who makes it, when that is somebody else.
 
     With `client`, the digest of the MCP client that gets it, it is good for `/mcp` alone.
-    `token_id` is the ID that was reserved for it, if any.
+    `token_id` is the ID that was reserved for it, if any; see `ApiToken` for `renew_by`.
 
     Returns: the row and its secret, which is nowhere else and cannot be shown again.
     Raises: Forbidden when the person is no member; PolicyUnmet when their browser was not signed in
@@ -62,7 +63,7 @@ def create_token(
         require_policy(user, team)
     if expires_at is not None and expires_at <= timezone.now():
         raise Invalid(_("The expiry must be in the future."))
-    secret = SECRET_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(SECRET_LENGTH))
+    secret = _new_secret()
     token = ApiToken.objects.create(
         id=token_id or new_token_id(),
         user=user,
@@ -74,6 +75,7 @@ def create_token(
         scopes=[item.value for item in scopes_up_to(scope)],
         expires_at=expires_at,
         client=client,
+        renew_by=renew_by,
     )
     data: JsonObject = {"name": name, "prefix": token.prefix, "scope": scope.value}
     if client:
@@ -89,6 +91,31 @@ def create_token(
         ip=ip,
     )
     return token, secret
+
+
+def renew_token(
+    token: ApiToken, *, renewals: int, renew_by: datetime, expires_at: datetime
+) -> str | None:
+    """Give a live token another secret, and its row these values.
+
+    Returns: the secret; None when it has been renewed more often than `renewals`, or has ended.
+    """
+    secret = _new_secret()
+    token.prefix, token.digest = secret[:PREFIX_LENGTH], fingerprint(secret)
+    token.renew_by, token.expires_at, token.renewals = renew_by, expires_at, renewals + 1
+    changed = ApiToken.objects.live().filter(pk=token.pk, renewals=renewals)
+    is_renewed = changed.update(
+        prefix=token.prefix,
+        digest=token.digest,
+        renew_by=renew_by,
+        expires_at=expires_at,
+        renewals=token.renewals,
+    )
+    return secret if is_renewed else None
+
+
+def _new_secret() -> str:
+    return SECRET_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(SECRET_LENGTH))
 
 
 @transaction.atomic

@@ -67,6 +67,10 @@ class ApiToken(models.Model):
     scopes: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True, blank=True)
+    # Of an MCP client with refresh tokens: until when its secret is good, and how often it has got
+    # another. `expires_at` is then when it can be renewed no more.
+    renew_by = models.DateTimeField(null=True, blank=True)
+    renewals = models.PositiveIntegerField(default=0)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
@@ -92,3 +96,8 @@ class ApiToken(models.Model):
     @property
     def is_expired(self) -> bool:
         return self.expires_at is not None and self.expires_at <= timezone.now()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it opens nothing until it is renewed."""
+        return self.renew_by is not None and self.renew_by <= timezone.now()

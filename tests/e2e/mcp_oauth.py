@@ -63,6 +63,7 @@ class Connection:
     storage: Storage = field(default_factory=Storage)
     sent_to: list[str] = field(default_factory=list)
     requested: list[str] = field(default_factory=list)
+    provider: OAuthClientProvider | None = None
 
     @property
     def secret(self) -> str:
@@ -88,6 +89,7 @@ class Connection:
         provider = OAuthClientProvider(
             f"{self.server.url}/mcp", wanted, self.storage, redirect, callback
         )
+        self.provider = provider
         async with httpx2.AsyncClient(
             auth=provider, timeout=60, event_hooks={"request": [note]}
         ) as http:

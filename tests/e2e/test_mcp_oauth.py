@@ -99,6 +99,28 @@ revoke_token(row, actor=row.user)
     assert made.secret != first
 
 
+async def test_one_renews_its_token_without_the_person(server: Installation) -> None:
+    made = Connection(server, deciding(server, scope="write"))
+    async with made.opened() as client:
+        first = made.secret
+        server.run(
+            f"""
+from django.utils import timezone
+from teams.auth import find_token
+from teams.models import ApiToken
+ApiToken.objects.filter(pk=find_token({first!r}).pk).update(renew_by=timezone.now())
+"""
+        )
+        assert made.provider is not None
+        # An hour later for the client, too.
+        made.provider.context.token_expiry_time = 1.0
+        await call(client, "list_projects")
+        assert made.secret != first
+        assert made.provider.context.is_token_valid()
+    assert len(made.sent_to) == 1
+    assert made.requested.count("/oauth/token") == 2
+
+
 async def test_one_of_somebody_who_was_deactivated_is_out(server: Installation) -> None:
     server.have_person("dora@example.com", "Team of Dora")
     made = Connection(server, deciding(server, "dora@example.com", scope="write"))

@@ -10,6 +10,7 @@ from typing import TypeVar
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.errors import ToolError
 from tools.mcp.exchange import Exchange, Greeted, NotBegun, Server, SignInNeeded
+from tools.mcp.subscriptions import subscribe
 from tools.mcp.tool_call import Caller, run_call
 
 T = TypeVar("T")
@@ -66,15 +67,20 @@ async def list_resources(server: Server, *, templates: bool, timeout_s: float) -
     )
 
 
-async def read_resource(server: Server, uri: str, *, timeout_s: float) -> JsonObject:
+async def read_resource(
+    server: Server, uri: str, *, timeout_s: float, subscribes: bool = False
+) -> JsonObject:
     """Returns: what a resource holds, `{contents: [{uri, mimeType?, text | blob}]}`.
 
-    Raises: ToolError.
+    `subscribes`: the server is to say when that changes. Raises: ToolError.
     """
     asked: JsonObject = {"uri": uri}
-    return await _asking(
-        server, lambda to, _: to.exchange.request("resources/read", asked), timeout_s
-    )
+
+    async def read(to: Greeted, _: asyncio.Timeout) -> JsonObject:
+        subscribe(to, [uri] if subscribes else [])
+        return await to.exchange.request("resources/read", asked)
+
+    return await _asking(server, read, timeout_s)
 
 
 async def challenge_of(server: Server, *, timeout_s: float) -> str | None:

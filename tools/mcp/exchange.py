@@ -20,7 +20,7 @@ from typing import Protocol
 from opencode_web.lib.json import JsonObject, JsonValue
 from tools.errors import ToolError
 from tools.mcp.calls import ELICIT, SAMPLE, Ask, Call
-from tools.mcp.unasked import CHANGES, Log
+from tools.mcp.unasked import CHANGES, UPDATED, Log, told_of
 
 VERSION = "2025-06-18"
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
@@ -115,6 +115,9 @@ class Exchange:
     parked: dict[str, object] = field(default_factory=dict)
     # Called when it says that it has other tools, prompts or resources; with whether a tool runs.
     on_change: Callable[[bool], None] = lambda in_call: None
+    # Addresses of subscribed resources, and what is called with each that has changed.
+    subscribed: set[str] = field(default_factory=set)
+    on_update: Callable[[str], None] = lambda uri: None
     _calls: dict[int, Call] = field(default_factory=dict)
     _last_id: int = 0
     _called_at: float = -_SOON_S
@@ -310,6 +313,9 @@ class Exchange:
                 call.withdraw(params.get("requestId"))
         elif method == "notifications/message":
             self.log.add(params)
+        elif method == UPDATED:
+            for uri in told_of(params, self.subscribed):
+                self.on_update(uri)
         elif method in CHANGES:
             is_called = any(call.follows for call in self._calls.values())
             # It may come another way than the answer that it belongs to.

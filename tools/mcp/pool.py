@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Hashable, Iterator
 from contextvars import Context
 from dataclasses import dataclass, field
 from functools import partial
 
 from tools.errors import ToolError
 from tools.mcp.exchange import Greeted, Server, ServerGone
+from tools.mcp.subscriptions import can_subscribe, subscribe, unsubscribe
 from tools.mcp.tool_call import give_up_parked
 
 logger = logging.getLogger(__name__)
@@ -95,6 +96,10 @@ class Kept:
             yield await asyncio.shield(running.ready)
 
 
+async def _nothing(_: Key) -> Collection[str]:
+    return ()
+
+
 class Pool:
     """At most `limit` servers, each ended after `idle_s` without use. For one loop."""
 
@@ -103,6 +108,9 @@ class Pool:
         self._idle_s = idle_s
         # Called when a server says that it has other tools now; with whether one of them runs.
         self.on_change: Callable[[Key, bool], None] = lambda key, in_call: None
+        # Called when a subscribed resource has changed; and for those to subscribe from the start.
+        self.on_update: Callable[[Key, str], None] = lambda key, uri: None
+        self.mentioned: Callable[[Key], Awaitable[Collection[str]]] = _nothing
         self._running: dict[tuple[str, str], Running] = {}
         self._tasks: dict[asyncio.Task[None], Running] = {}
 
@@ -200,6 +208,9 @@ class Pool:
             async with asyncio.timeout(start_s) as limit, running.place.connect() as greeted:
                 limit.reschedule(None)
                 greeted.exchange.on_change = partial(self.on_change, key)
+                greeted.exchange.on_update = partial(self.on_update, key)
+                if can_subscribe(greeted):
+                    subscribe(greeted, await self.mentioned(key))
                 running.ready.set_result(greeted)
                 running.used_at = time.monotonic()
                 ended = asyncio.create_task(greeted.exchange.ended.wait())
@@ -207,6 +218,7 @@ class Pool:
                     await self._until_over(running, {closing, ended})
                 finally:
                     ended.cancel()
+                await unsubscribe(greeted.exchange)
         finally:
             closing.cancel()
             logger.info(

@@ -22,6 +22,7 @@ _MAX_PICTURES = 4
 _MAX_PICTURE_CHARS = 4 * 1024 * 1024
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _MAX_HINTS, _HINT_CHARS = 8, 100
+_REASON_CHARS = 1_000
 _MAX_STOPS, _STOP_CHARS = 8, 200
 _INVALID, INTERNAL = -32602, -32603
 
@@ -34,9 +35,11 @@ class Refusal(ToolError):
         self.code = code
 
 
-def rejected() -> Refusal:
-    """Returns: what the protocol has a server told of whose request somebody rejects."""
-    return Refusal("User rejected sampling request", -1)
+def rejected(reason: str = "") -> Refusal:
+    """Returns: what the protocol has a server told of whose request somebody rejects, with what
+    they said."""
+    said = printable_text(reason)[:_REASON_CHARS].strip()
+    return Refusal(f"User rejected sampling request{f': {said}' if said else ''}", -1)
 
 
 def read_request(server: str, params: JsonObject) -> ModelRequest:

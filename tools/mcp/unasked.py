@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import printable_text
@@ -12,6 +12,7 @@ from opencode_web.lib.text import printable_text
 CHANGES = frozenset(
     f"notifications/{what}/list_changed" for what in ("tools", "prompts", "resources")
 )
+UPDATED = "notifications/resources/updated"
 _LOG_LINES = 20
 _LOG_CHARS = 500
 _PROGRESS_CHARS = 200
@@ -54,6 +55,15 @@ def _text(data: JsonValue) -> str:
     if len(values) > _MOST_VALUES or any(isinstance(one, dict | list) for one in values):
         return ""
     return json.dumps(data, ensure_ascii=False)
+
+
+def told_of(params: JsonObject, subscribed: Collection[str]) -> list[str]:
+    """Returns: which of the subscribed resources have changed: the one that is named, or those that
+    it is a part of."""
+    uri = params.get("uri")
+    if not isinstance(uri, str) or uri in subscribed:
+        return [uri] if isinstance(uri, str) else []
+    return [one for one in subscribed if uri.startswith(one.rstrip("/") + "/")]
 
 
 def progress_text(params: Mapping[str, JsonValue]) -> str:

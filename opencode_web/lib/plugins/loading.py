@@ -118,6 +118,8 @@ class Plugin:
 
 
 _plugins: list[Plugin] = []
+# Where they were looked for.
+_path: list[str] = []
 # By the hook, in the order in which they are called.
 _hooks: dict[str, list[Hook]] = {}
 
@@ -149,11 +151,13 @@ def installed_providers() -> list[PluginProvider]:
 
 
 def plugin_states() -> dict[str, dict[str, str]]:
-    """Returns: for each package its `version`, `state` and `hooks`, and `why` it does nothing, or
-    its last call that failed."""
+    """Returns: for each package its `version`, the one that is `installed` now, if any, its `state`
+    and `hooks`, and `why` it does nothing, or its last call that failed."""
+    installed = {one.name: version for one, _, version in _entry_points(_path if _plugins else ())}
     return {
         plugin.name: {
             "version": plugin.version,
+            "installed": installed.get(plugin.name, ""),
             "state": plugin.state,
             "hooks": ", ".join(plugin.hooks),
             "why": plugin.failed or plugin.fault,
@@ -167,7 +171,8 @@ def load_plugins(allowed: Sequence[str], path: Iterable[str] | None = None) -> N
     with a `-` before their name. What cannot be loaded says why in its row."""
     _plugins.clear()
     _hooks.clear()
-    found = sorted(_entry_points(sys.path if path is None else path), key=lambda one: one[0].name)
+    _path[:] = sys.path if path is None else path
+    found = sorted(_entry_points(_path), key=lambda one: one[0].name)
     if not found:
         return
     manager = _manager()

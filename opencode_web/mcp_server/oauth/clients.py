@@ -28,11 +28,12 @@ _NEVER_IN_URIS = frozenset('"#<>\\^`{|}')
 
 @dataclass(frozen=True)
 class McpClient:
-    """`redirect_uris` are as they were registered."""
+    """`redirect_uris` are as they were registered. `renews`: it wants refresh tokens."""
 
     id: str
     name: str
     redirect_uris: tuple[str, ...]
+    renews: bool = False
 
     @property
     def digest(self) -> str:
@@ -48,7 +49,9 @@ class McpClient:
         return place is not None and place in map(_loopback_place, self.redirect_uris)
 
 
-def register_client(name: str, redirect_uris: Iterable[str]) -> McpClient | None:
+def register_client(
+    name: str, redirect_uris: Iterable[str], *, renews: bool = False
+) -> McpClient | None:
     """Leaves out addresses that codes are never sent to, such as those with a scheme of their own.
 
     Returns: None when there is none left, or they are too long together.
@@ -56,10 +59,11 @@ def register_client(name: str, redirect_uris: Iterable[str]) -> McpClient | None
     uris = [uri for uri in dict.fromkeys(redirect_uris) if is_allowed(uri)][:MAX_URIS]
     shown = " ".join("".join(char for char in name if char.isprintable()).split())
     shown = shown[:MAX_NAME_CHARS].strip()
-    client_id = signing.dumps({"n": shown, "r": uris}, salt=_SALT, compress=True)
+    data = {"n": shown, "r": uris, **({"f": 1} if renews else {})}
+    client_id = signing.dumps(data, salt=_SALT, compress=True)
     if not uris or len(client_id) > MAX_ID_CHARS:
         return None
-    return McpClient(client_id, shown, tuple(uris))
+    return McpClient(client_id, shown, tuple(uris), renews)
 
 
 def known_client(client_id: str) -> McpClient | None:
@@ -70,7 +74,7 @@ def known_client(client_id: str) -> McpClient | None:
         data = signing.loads(client_id, salt=_SALT)
     except signing.BadSignature:
         return None
-    return McpClient(client_id, data["n"], tuple(data["r"]))
+    return McpClient(client_id, data["n"], tuple(data["r"]), "f" in data)
 
 
 def is_allowed(uri: str) -> bool:

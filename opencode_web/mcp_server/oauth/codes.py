@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from datetime import timedelta
 
 from django.core import signing
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 from mcp.server.auth.provider import TokenError
 from pydantic import BaseModel, ConfigDict
 
 from opencode_web.lib.crypto import is_same
 from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.origin import identify
+from opencode_web.mcp_server.oauth.renewal import renewal_times
 from teams.actions.browsers import browsers_of
 from teams.actions.tokens import create_token, end_token
 from teams.browser import BrowserSession
@@ -25,7 +24,6 @@ from teams.models import ApiToken, Scope, Team, User
 from teams.policy import require_policy
 
 CODE_S = 60
-TOKEN_DAYS = 30
 _SALT = "opencode_web.mcp_server.code"
 
 
@@ -65,8 +63,10 @@ def proves(verifier: str, challenge: str) -> bool:
     return is_same(base64.urlsafe_b64encode(digest).decode().rstrip("="), challenge)
 
 
-def redeem(grant: Grant, *, ip: str | None) -> tuple[ApiToken, str]:
+def redeem(grant: Grant, *, renews: bool, ip: str | None) -> tuple[ApiToken, str]:
     """Make the token. A code that comes twice was stolen by one of the two, so its token ends.
+
+    `renews`: it comes with refresh tokens, so its secret is soon spent.
 
     Returns: the row and its secret. Raises: TokenError.
     """
@@ -75,6 +75,7 @@ def redeem(grant: Grant, *, ip: str | None) -> tuple[ApiToken, str]:
     if user is None or team is None:
         raise _invalid("The account or team is gone.")
     identify(user.pk)
+    renew_by, expires_at = renewal_times()
     try:
         # The browser of the person is not here, so this judges them as a token is judged.
         require_policy(user, team)
@@ -86,7 +87,8 @@ def redeem(grant: Grant, *, ip: str | None) -> tuple[ApiToken, str]:
                 team=team,
                 name=grant.name,
                 scope=grant.scope,
-                expires_at=timezone.now() + timedelta(days=TOKEN_DAYS),
+                expires_at=expires_at,
+                renew_by=renew_by if renews else None,
                 client=grant.client,
                 token_id=grant.token,
                 ip=ip,

@@ -24,9 +24,11 @@ from opencode_web.lib.text import is_secret_text
 from opencode_web.mcp_server.oauth.clients import McpClient, known_client, register_client
 from opencode_web.mcp_server.oauth.codes import proves, read_code, redeem
 from opencode_web.mcp_server.oauth.metadata import is_resource, resource_url
+from opencode_web.mcp_server.oauth.renewal import find_renewable, issue_refresh_token, renew
 from teams.actions.tokens import end_token
 from teams.auth import find_token
 from teams.http import client_ip
+from teams.models import ApiToken
 
 MAX_BODY_BYTES = 16 * 1024
 # Of each address and endpoint.
@@ -81,7 +83,8 @@ def register(request: HttpRequest) -> HttpResponse:
     if "authorization_code" not in wanted.grant_types or "code" not in wanted.response_types:
         said = "Clients need the grant type authorization_code and the response type code."
         raise RegistrationError("invalid_client_metadata", said)
-    client = register_client(wanted.client_name, wanted.redirect_uris)
+    renews = "refresh_token" in wanted.grant_types
+    client = register_client(wanted.client_name, wanted.redirect_uris, renews=renews)
     if client is None:
         said = (
             "At least one of redirect_uris must be an https address, or an http address of "
@@ -94,7 +97,7 @@ def register(request: HttpRequest) -> HttpResponse:
         "client_id_issued_at": int(timezone.now().timestamp()),
         "client_name": client.name,
         "redirect_uris": client.redirect_uris,
-        "grant_types": ["authorization_code"],
+        "grant_types": ["authorization_code", *(["refresh_token"] if renews else [])],
         "response_types": ["code"],
         "token_endpoint_auth_method": "none",
     }
@@ -103,10 +106,28 @@ def register(request: HttpRequest) -> HttpResponse:
 
 @_endpoint
 def token(request: HttpRequest) -> HttpResponse:
-    """Redeem a code. Source: RFC 6749, 4.1.3."""
-    if request.POST.get("grant_type") != "authorization_code":
-        raise TokenError("unsupported_grant_type", "Only authorization_code is supported.")
+    """Redeem a code or a refresh token. Source: RFC 6749, 4.1.3 and 6."""
+    grant_type = request.POST.get("grant_type")
+    if grant_type not in _GRANTS:
+        said = "Only authorization_code and refresh_token are supported."
+        raise TokenError("unsupported_grant_type", said)
     client = _client(request)
+    wanted = request.POST.get("resource", "")
+    if wanted and not is_resource(request, wanted):
+        raise TokenError("invalid_target", f"Tokens are for {resource_url(request)} alone.")
+    row, secret = _GRANTS[grant_type](request, client)
+    ends = row.renew_by or row.expires_at
+    assert ends is not None
+    answer = OAuthToken(
+        access_token=secret,
+        expires_in=int((ends - timezone.now()).total_seconds()),
+        scope=" ".join(row.scopes),
+        refresh_token=issue_refresh_token(row) if row.renew_by else None,
+    )
+    return JsonResponse(answer.model_dump(exclude_none=True), headers=_SECRET)
+
+
+def _redeem_code(request: HttpRequest, client: McpClient) -> tuple[ApiToken, str]:
     grant = read_code(request.POST.get("code", ""))
     if grant.client != client.digest:
         raise TokenError("invalid_grant", "The code is another client's.")
@@ -114,26 +135,27 @@ def token(request: HttpRequest) -> HttpResponse:
         raise TokenError("invalid_grant", "redirect_uri is not where the code was sent.")
     if not proves(request.POST.get("code_verifier", ""), grant.challenge):
         raise TokenError("invalid_grant", "code_verifier does not match code_challenge.")
-    wanted = request.POST.get("resource", "")
-    if wanted and not is_resource(request, wanted):
-        raise TokenError("invalid_target", f"Tokens are for {resource_url(request)} alone.")
-    row, secret = redeem(grant, ip=client_ip(request))
-    assert row.expires_at is not None
-    answer = OAuthToken(
-        access_token=secret,
-        expires_in=int((row.expires_at - timezone.now()).total_seconds()),
-        scope=" ".join(row.scopes),
-    )
-    return JsonResponse(answer.model_dump(exclude_none=True), headers=_SECRET)
+    return redeem(grant, renews=client.renews, ip=client_ip(request))
+
+
+def _renew(request: HttpRequest, client: McpClient) -> tuple[ApiToken, str]:
+    given = request.POST.get("refresh_token", "")
+    return renew(given, client, scope=request.POST.get("scope", ""), ip=client_ip(request))
+
+
+_GRANTS = {"authorization_code": _redeem_code, "refresh_token": _renew}
 
 
 @_endpoint
 def revoke(request: HttpRequest) -> HttpResponse:
-    """End a client's own token; that there is no such token is no fault. Source: RFC 7009."""
+    """End a client's own token, named by its secret or a refresh token; that there is no such token
+    is no fault. Source: RFC 7009."""
     client = _client(request)
     secret = request.POST.get("token", "")
     # PostgreSQL takes no NUL in any text.
     row = find_token(secret) if is_secret_text(secret, max_chars=200) else None
+    if row is None and (renewable := find_renewable(secret, client)) is not None:
+        row, _ = renewable
     if row is not None and row.client == client.digest:
         identify(row.user_id, token_id=row.pk)
         with transaction.atomic():

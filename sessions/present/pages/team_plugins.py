@@ -47,10 +47,11 @@ class TeamPluginRow:
 
 @dataclass(frozen=True)
 class TeamPluginsPage:
-    """`can_add`: whether there is a registry."""
+    """`can_add`: whether there is a registry. `is_fetching`: a package is on its way."""
 
     plugins: list[TeamPluginRow]
     can_add: bool
+    is_fetching: bool
 
 
 def build_team_plugins(access: TeamAccess) -> TeamPluginsPage:
@@ -70,6 +71,7 @@ def build_team_plugins(access: TeamAccess) -> TeamPluginsPage:
     return TeamPluginsPage(
         [_row(row, trusted.get(row.name), uses.get(str(row), [])) for row in rows],
         bool(settings.NPM_REGISTRY),
+        any(not row.digest and not row.problem for row in rows),
     )
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -45,6 +45,8 @@ class ContextInputs:
     ruleset: Ruleset = ()
     # Asked for when something depends on it only.
     servers: Callable[[], Sequence[ServerWords]] = tuple
+    # The newest texts of mentioned resources that have changed, by MCP server and address.
+    resources: Callable[[], Mapping[tuple[str, str], str]] = dict
     redactor: Callable[[], Redactor] = lambda: NO_SECRETS
 
 

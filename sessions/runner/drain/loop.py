@@ -13,6 +13,7 @@ from sessions.runner.log.lease import Lease
 from sessions.runner.log.steps import (
     CheckoutStep,
     McpListing,
+    McpUpdates,
     PageFetch,
     ProviderTurn,
     RestoreStep,
@@ -23,6 +24,7 @@ from sessions.runner.log.steps import (
 from sessions.runner.offers.custom_tools import describe_tools
 from sessions.runner.offers.mcp_kept import give_up_waiting_calls
 from sessions.runner.offers.mcp_tools import list_mcp_tools
+from sessions.runner.offers.mcp_updates import read_updates
 from sessions.runner.offers.skill_fetch import fetch_skills
 from sessions.runner.turn.provider_turn import run_turn
 
@@ -58,6 +60,9 @@ async def drain(lease: Lease, *, leaves: Callable[[], bool], begun: Callable[[],
         elif isinstance(step, McpListing):
             events = []
             await list_mcp_tools(step)
+        elif isinstance(step, McpUpdates):
+            events = []
+            await read_updates(step)
         elif isinstance(step, Stopping):
             events = await stopped_summary(step.session_id)
             await in_db(settle_cancelled, lease, events)

@@ -161,6 +161,20 @@ class McpListing:
 
 
 @dataclass(frozen=True)
+class McpUpdates:
+    """Read mentioned resources again that have changed, then decide again.
+
+    `resources` are server and address of each.
+    """
+
+    session: Session
+    servers: Mapping[str, McpConfig]
+    resources: tuple[tuple[str, str], ...]
+    # Who prompted.
+    user_id: int
+
+
+@dataclass(frozen=True)
 class Stopping:
     """Sum up what a turn changed that somebody has stopped, then settle it."""
 
@@ -176,5 +190,6 @@ Next = (
     | RestoreStep
     | ToolDescriptions
     | McpListing
+    | McpUpdates
     | Stopping
 )

@@ -62,8 +62,10 @@ class SessionCaller:
         wanted = PermissionAsk(SAMPLING, (self.server,), always=always, metadata=shown, each=True)
         try:
             await self.context.confirm(wanted)
-        except (PermissionDenied, PermissionRejected) as exc:
+        except PermissionDenied as exc:
             raise rejected() from exc
+        except PermissionRejected as exc:
+            raise rejected(self.redactor.text(exc.feedback or "")) from exc
         try:
             answer = await self.context.ask_model(request)
         except ToolError as exc:

@@ -30,6 +30,7 @@ from sessions.mcp.grants import grant_of, signed_in
 from sessions.mcp.places import place_of
 from sessions.mcp.servers import digest_of, running
 from sessions.models import Checkout, Session
+from sessions.runner.offers.mcp_mentions import note_update, resources_to_follow
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
 from tools.mcp.exchange import Server
@@ -115,7 +116,8 @@ def keep(key: Key, place: Server, *, start_s: float) -> Server:
     keeping = _keeping.get(loop)
     if keeping is None:
         pool = Pool(settings.MCP_SERVERS, idle_s=settings.MCP_IDLE_S)
-        pool.on_change = _changed
+        pool.on_change, pool.on_update = _changed, note_update
+        pool.mentioned = resources_to_follow
         keeping = _keeping[loop] = _Keeping(pool)
     if keeping.watch is None or keeping.watch.done():
         # It is about no session, so it has nothing of the call that begins it.

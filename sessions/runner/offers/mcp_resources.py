@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
+from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_json, printable_text
 from sessions.config.programs import McpConfig
@@ -22,6 +23,7 @@ from sessions.mcp.servers import (
     resource_pattern,
 )
 from sessions.models import Project
+from sessions.runner.offers.mcp_mentions import forget_update, mentioned_uris
 from sessions.runner.offers.mcp_reach import McpTarget, call_mcp
 from tools.base import Params, Tool, ToolError, ToolResult
 from tools.context import PermissionAsk, ToolContext
@@ -153,13 +155,19 @@ async def _read(readable: Readable, params: ReadParams, context: ToolContext) ->
     always = (pattern,) if "*" not in params.uri else ()
     await context.ask(PermissionAsk("read", (pattern,), always=always, metadata=shown))
     timeout_s = target.server.timeout_s
+    mentioned = await in_db(mentioned_uris, context.session_id, target.name)
+    forget_update(context.session_id, target.name, params.uri)
     result, redactor = await call_mcp(
-        target, lambda place, _: read_resource(place, params.uri, timeout_s=timeout_s)
+        target,
+        lambda place, _: read_resource(
+            place, params.uri, timeout_s=timeout_s, subscribes=params.uri in mentioned
+        ),
     )
-    return await asyncio.to_thread(_read_contents, result, redactor)
+    return await asyncio.to_thread(read_shown, result, redactor)
 
 
-def _read_contents(result: JsonObject, redactor: Redactor) -> ToolResult:
+def read_shown(result: JsonObject, redactor: Redactor) -> ToolResult:
+    """`read_contents` without the secrets that the server was given."""
     shown = redactor.json(result)
     return read_contents(shown)
 

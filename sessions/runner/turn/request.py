@@ -24,6 +24,7 @@ from sessions.runner.context.installed import place_of
 from sessions.runner.context.source import ContextInputs
 from sessions.runner.log.model_history import HistoryEntry, to_messages
 from sessions.runner.offers.custom_tools import offered_custom
+from sessions.runner.offers.mcp_mentions import updated_texts
 from sessions.runner.offers.mcp_tools import offered_mcp
 from sessions.secrets import project_redactor
 from sessions.skills import shared_skills
@@ -57,6 +58,7 @@ def context_inputs(
         team_skills=shared_skills(session.project.team_id, config),
         ruleset=ruleset,
         servers=lambda: words_of_servers(session.project, config.mcp, ruleset, author_id),
+        resources=lambda: updated_texts(session.pk),
         network=project_network(session.project).sentence,
         redactor=lambda: project_redactor(session.project_id),
     )

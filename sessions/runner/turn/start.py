@@ -14,7 +14,6 @@ from providers.llm.messages import ProviderRequest
 from providers.tokens import estimate_request
 from sessions.agents.fallback_models import models_of
 from sessions.authors import may_prompt
-from sessions.config.model import Config
 from sessions.events.messages import AssistantMessage
 from sessions.events.parts import StepStartPart
 from sessions.events.reasons import TurnReason
@@ -34,6 +33,7 @@ from sessions.runner.log.model_history import load_history
 from sessions.runner.log.settle import completed
 from sessions.runner.log.steps import (
     McpListing,
+    McpUpdates,
     Next,
     PageFetch,
     ProviderTurn,
@@ -42,6 +42,7 @@ from sessions.runner.log.steps import (
 )
 from sessions.runner.offers.custom_tools import descriptions_wanted
 from sessions.runner.offers.mcp_tools import listing_wanted
+from sessions.runner.offers.mcp_updates import updates_wanted
 from sessions.runner.turn.request import build_request, context_inputs
 from sessions.runner.turn.step_limit import end_with_text, is_last_step
 from sessions.runner.turn.structured import wanted_output, with_output_tool
@@ -53,7 +54,7 @@ def start_turn(
     *,
     again: AssistantMessage | None = None,
     overflowed: bool = False,
-) -> ProviderTurn | PageFetch | SkillFetch | ToolDescriptions | McpListing:
+) -> ProviderTurn | PageFetch | SkillFetch | ToolDescriptions | McpListing | McpUpdates:
     """Append the empty answer to a locked session and build its request from the history.
 
     Agent and model are those of the newest prompt, so a switch acts on the next turn. When the
@@ -62,8 +63,8 @@ def start_turn(
     `again` is an answer of which nothing is there, because its try has failed: it is filled now,
     unless something has to be told to the model behind it.
 
-    Returns: a PageFetch, SkillFetch or ToolDescriptions, with nothing appended, when something has
-    to be known first; never for `again`.
+    Returns: another step than a ProviderTurn, with nothing appended, when something has to be known
+    first; never for `again`.
     Raises: AppError when the author, the agent or the model may no longer be used, and when no room
     can be made; BudgetReached, which may be different later; UnpricedModel.
     Source: FEAT-0001 FR-04, FR-07, FEAT-0002 FR-06.
@@ -81,7 +82,7 @@ def start_turn(
     )
     model = with_options(chosen.model, agent.options)
     author_id = prompt.author.pk if prompt.author else None
-    if again is None and (step := _needed_first(session, config, author_id)) is not None:
+    if again is None and (step := _needed_first(session, setup, author_id)) is not None:
         return step
     inputs = context_inputs(session, prompt.info, author_id, setup=setup, model=model)
     context = prepare_context(session, inputs, fetches=again is None)
@@ -123,12 +124,16 @@ def count_tries(step: Next, failed: Answer) -> Next:
 
 
 def _needed_first(
-    session: Session, config: Config, author_id: int | None
-) -> SkillFetch | ToolDescriptions | McpListing | None:
-    team_id = session.project.team_id
+    session: Session, setup: Setup, author_id: int | None
+) -> SkillFetch | ToolDescriptions | McpListing | McpUpdates | None:
+    team_id, config = session.project.team_id, setup.config
     if old := outdated_indexes(team_id, config.skills.urls):
         return SkillFetch(team_id, old)
-    return descriptions_wanted(session, config) or listing_wanted(session, config, author_id)
+    return (
+        descriptions_wanted(session, config)
+        or listing_wanted(session, config, author_id)
+        or updates_wanted(session, setup, author_id)
+    )
 
 
 def _begin(

@@ -98,7 +98,7 @@ def test_a_client_is_told_what_it_is_registered_with() -> None:
     assert told == {
         "client_name": "Claude",
         "redirect_uris": [BACK, LOCAL],
-        "grant_types": ["authorization_code"],
+        "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
         "token_endpoint_auth_method": "none",
     }

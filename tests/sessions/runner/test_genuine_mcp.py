@@ -12,6 +12,7 @@ import pytest_asyncio
 
 from bench.npm import Unavailable, cache, install
 from opencode_web.lib.db import in_db
+from providers.llm.messages import ProviderRequest
 from sessions.actions.permissions import reply_permission
 from sessions.actions.questions import reply_question
 from sessions.models import PermissionRequest, Project, QuestionRequest, SavedRule, Session, State
@@ -21,7 +22,10 @@ from tests.sessions.factories import prompt, script, session_access
 from tests.sessions.runner.drains import drain
 from tests.sessions.runner.test_custom_tools import states
 from tests.sessions.runner.test_kept_mcp import kept
+from tests.sessions.runner.test_mcp_mentions import mentioned
 from tests.sessions.runner.test_mcp_tools import set_up
+from tests.sessions.runner.test_mcp_updates import updates
+from tests.sessions.runner.test_prompt_parts import admit
 
 pytestmark = [pytest.mark.deep, pytest.mark.django_db(transaction=True)]
 VERSION = "2026.8.31"
@@ -114,3 +118,20 @@ async def test_the_example_server_asks_the_model(
     [state] = await states(session)
     assert "Sencha" in state["output"]
     assert "endTurn" in state["output"]
+
+
+async def test_the_example_server_says_that_a_mentioned_resource_has_changed(
+    session: Session, alice: User, requests: list[ProviderRequest]
+) -> None:
+    uri = "demo://resource/dynamic/text/1"
+    typed = calls(("toggle-subscriber-updates", {}), ("toggle-subscriber-updates", {}))
+    await in_db(admit, alice, session, {"type": "text", "text": typed}, mentioned(uri, "all"))
+    session = await drain(session)
+    on, off = [one["output"] for one in await states(session) if "toggle" in one["tool"]]
+    assert on.startswith("Started")
+    assert off.startswith("Stopped")
+    [told] = updates(requests[-1])
+    assert uri in told
+    assert "This is a plaintext resource created at" in told
+    await mcp_kept.end_kept_servers()
+    assert kept() == 0

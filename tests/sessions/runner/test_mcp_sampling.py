@@ -133,6 +133,19 @@ async def test_an_allowed_server_is_answered_and_the_session_pays(
     assert session.turn_steps == len(answers)
 
 
+async def test_the_reason_of_a_rejection_reaches_the_server_without_secrets(
+    session: Session, project: Project, alice: User
+) -> None:
+    await serve(project, "ask")
+    await in_db(prompt, alice, session, calls(TEA))
+    await drain(session)
+    await reply(alice, session, "reject", message=f"Not with {VALUE}, and\x1b shorter.")
+    session = await drain(session)
+    [rejected] = await outputs(session)
+    message = f"{REJECTED['message']}: Not with [secret TOKEN], and shorter."
+    assert rejected == {"code": -1, "message": message}
+
+
 async def test_a_person_sees_the_whole_prompt_and_decides_each_time(
     session: Session, project: Project, alice: User
 ) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from opencode_web.lib.db import in_db
-from sessions.models import Project, Session
+from opencode_web.lib.plugins.loading import plugin_states
+from sessions.models import Project, ServerProcess, Session
 from sessions.present.plugins import installed_rows
+from sessions.processes import process_name
 from teams.models import User
 from tests.installed_plugins import loaded, write_package
 from tests.sessions.agents.test_brought import trust
@@ -50,6 +54,27 @@ async def test_a_guard_works_while_another_hook_of_its_package_rests(
         await turn(alice, session, called("bash", command="echo fine"))
         assert (await in_db(installed_rows))[0].state == "Switched off for ten minutes"
     assert [state["output"] for state in await states(session)] == ["fine"]
+
+
+async def test_a_process_that_runs_another_version_than_the_installed_one_has_to_be_restarted(
+    session: Session, tmp_path: Path
+) -> None:
+    write_package(tmp_path, "guard", GUARD)
+    here = process_name()
+    with loaded(tmp_path):
+        [row] = await in_db(installed_rows)
+        assert (row.version, row.why) == ("1.0", "")
+        shutil.rmtree(tmp_path / "guard-1.0.dist-info")
+        [row] = await in_db(installed_rows)
+        assert row.why == f"It is no longer installed. Restart {here} to unload it."
+        write_package(tmp_path, "guard", GUARD, version="2.0")
+        new = {**plugin_states()["guard"], "version": "2.0"}
+        now = timezone.now()
+        told = {"plugins": {"guard": new}, "seen_at": now, "started_at": now}
+        await in_db(lambda: ServerProcess.objects.create(name="far:1", kind="worker", **told))
+        [row] = await in_db(installed_rows)
+        assert (row.version, row.state) == ("1.0, 2.0", "Loaded")
+        assert row.why == f"Version 2.0 is installed. Restart {here} to load it."
 
 
 @pytest.mark.parametrize("code", ["o.args = 5", "delete o.args", "o.args = null"])

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from sessions.actions.team_plugins import add_team_plugin
 from sessions.models import ChangeRequest, Project, TeamPlugin
 from sessions.repository.trust import brought_by
+from teams.access import access_team
 from teams.models import AuditEntry, Team, User
 from tests.factories import make_team
 from tests.npm_registry import FakeRegistry, serving
@@ -67,6 +69,23 @@ def test_nothing_is_loaded_before_an_admin_trusts_what_was_pinned(
         (f"plugin.{did}", "one@1.0.0") for did in ("added", "trusted", "reloaded", "removed")
     ]
     assert entries[1].data["digest"] == row.digest
+
+
+def test_the_list_shows_by_itself_that_a_package_has_been_fetched(
+    npm: FakeRegistry, team: Team, adam: User, client_for: ClientFor
+) -> None:
+    publish(npm, {"event": ""})
+    browser = client_for(adam)
+    row = add_team_plugin(access_team(adam, team.slug), package="one@1.0.0")
+    shown = page(browser)
+    assert "Being fetched" in shown
+    assert f'hx-get="{URL}" hx-trigger="every 2s"' in shown
+    assert pinned(adam, team).pk == row.pk
+    swapped = browser.get(URL, headers={"HX-Request": "true"}).content.decode().strip()
+    assert swapped.startswith('<section id="team-plugins"')
+    assert swapped.endswith("</section>")
+    assert "Not trusted" in swapped
+    assert "every 2s" not in swapped
 
 
 def test_an_upgrade_says_what_differs_and_replaces_the_old_version(

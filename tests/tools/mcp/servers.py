@@ -151,6 +151,47 @@ for line in sys.stdin:
             text(number, json.dumps(heard))
 """
 
+# Has a resource that `change` changes, and says so. Keeps what it hears in heard.txt.
+TELLING = """
+import json, os, sys
+from pathlib import Path
+held = "9 to 5"
+def say(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+def updated(uri="shop://hours"):
+    say(method="notifications/resources/updated", params={"uri": uri})
+for line in sys.stdin:
+    asked = json.loads(line)
+    number, method, params = asked.get("id"), asked.get("method"), asked.get("params", {})
+    with Path("heard.txt").open("a") as file:
+        print(method, params.get("uri", ""), file=file)
+    if method == "initialize":
+        say(id=number, result={
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {}, "resources": {"subscribe": Path("follows").exists()}},
+        })
+    elif method == "tools/list":
+        say(id=number, result={"tools": [{
+            "name": name, "inputSchema": {"properties": {"text": {}, "uri": {}, "times": {}}},
+        } for name in ("change", "die")]})
+    elif method == "tools/call" and params["name"] == "die":
+        os._exit(3)
+    elif method == "tools/call":
+        given = params["arguments"]
+        held = given["text"]
+        for _ in range(given.get("times", 1)):
+            updated(given.get("uri", "shop://hours"))
+        say(id=number, result={"content": [{"type": "text", "text": "changed"}]})
+    elif method == "resources/subscribe" and params["uri"] == "shop://refused":
+        say(id=number, error={"code": -32602, "message": "not this one"})
+    elif method == "resources/read":
+        text = held.replace("READS", Path("heard.txt").read_text())
+        say(id=number, result={"contents": [{"uri": params["uri"], "text": text}]})
+        if "READS" in held:
+            updated()
+    elif number is not None:
+        say(id=number, result={})
+"""
 
 # What a genuine server has to see in the sandbox beside the worktree: our Python, its packages.
 PACKAGES = Path(sysconfig.get_path("purelib"))
@@ -174,3 +215,10 @@ def living(folder: Path) -> tuple[str, ...]:
     """Write a server that remembers. Returns: its command."""
     (folder / "living.py").write_text(LIVING)
     return ("python3", "living.py")
+
+
+def telling(folder: Path) -> tuple[str, ...]:
+    """Write a server that says when its resource changes. Returns: its command."""
+    (folder / "telling.py").write_text(TELLING)
+    (folder / "follows").touch()
+    return ("python3", "telling.py")

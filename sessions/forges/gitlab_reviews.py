@@ -17,7 +17,7 @@ from sessions.forges.answers import object_of as answered
 from sessions.forges.api import Api
 from sessions.forges.pull_reviews import with_lines
 from sessions.forges.reasons import ForgeReason
-from sessions.forges.reviews import Diff, LineComment, Review, Verdict, read_hunks
+from sessions.forges.reviews import Diff, LineComment, Review, Verdict, is_in, read_hunks
 
 _PAGE, _PAGES = 50, 20
 # So many lines above its own can a suggestion replace.
@@ -58,6 +58,10 @@ class GitLabReviews:
         for place, comment in enumerate(review.comments, start=1):
             mark = _mark(review, place)
             if mark in known:
+                continue
+            if not is_in(diff, comment):
+                # It was in the diff until just now.
+                refused.append(comment)
                 continue
             try:
                 await self._discuss(path, comment, diff, refs, mark)

@@ -54,7 +54,7 @@ class PullReviews:
             "commit_id": review.commit,
             "body": review.text(),
             "event": self._events[review.verdict],
-            "comments": [self._comment(one) for one in review.comments],
+            "comments": [self._comment(one, review.mark) for one in review.comments],
         }
         return id_of(await self._api.post(path, body))
 
@@ -65,13 +65,13 @@ class PullReviews:
                 return id_of(one)
         return ""
 
-    def _comment(self, comment: LineComment) -> JsonValue:
+    def _comment(self, comment: LineComment, mark: str) -> JsonValue:
         side = "LEFT" if comment.is_old else "RIGHT"
         made: JsonObject = {
             "path": comment.path,
             "line": comment.line,
             "side": side,
-            "body": comment.text("" if comment.is_old else "suggestion"),
+            "body": f"{comment.text('' if comment.is_old else 'suggestion')}\n\n{mark}",
         }
         if comment.first != comment.line:
             made |= {"start_line": comment.first, "start_side": side}
@@ -87,9 +87,10 @@ class GiteaReviews(PullReviews):
         """Raises: ForgeError."""
         return read_diff(await self._api.get_text(f"{self._repo}/pulls/{number}.diff"))
 
-    def _comment(self, comment: LineComment) -> JsonValue:
+    def _comment(self, comment: LineComment, mark: str) -> JsonValue:
         side = "old_position" if comment.is_old else "new_position"
-        return {"path": comment.path, side: comment.line, "body": with_lines(comment, "")}
+        body = f"{with_lines(comment, '')}\n\n{mark}"
+        return {"path": comment.path, side: comment.line, "body": body}
 
 
 def with_lines(comment: LineComment, info: str) -> str:

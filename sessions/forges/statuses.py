@@ -113,8 +113,8 @@ class GitLabStatuses:
     async def show_check(self, check: CommitCheck, known: str, *, is_again: bool) -> str:
         """Raises: ForgeError."""
         commit = quote(check.commit, safe="")
-        if is_again and await self._newest(commit) == _GITLAB[check.state]:
-            # It refuses to be told the same twice.
+        if await self._newest(commit) == _GITLAB[check.state]:
+            # It refuses to be told the same twice, also for another prompt.
             return STATUS
         path = f"{self._project}/statuses/{commit}"
         await self._api.post(path, {**check.status(_GITLAB[check.state]), "name": NAME})

@@ -163,8 +163,11 @@ def _published(row: OutsideReply) -> str:
 def reply_anew(row: OutsideReply) -> None:
     """Write the comment again that answers the same prompt: another answer changes what it says."""
     rows = OutsideReply.objects.filter(session=row.session, prompt_id=row.prompt_id)
-    rows.filter(kind=OutsideReply.Kind.COMMENT).exclude(state=_State.FAILED).update(
-        state=_State.PENDING, revision=F("revision") + 1
+    rows = rows.filter(kind=OutsideReply.Kind.COMMENT)
+    # One that is being written is due again once that is done, and not before.
+    rows.filter(state=_State.PENDING).update(revision=F("revision") + 1)
+    rows.filter(state__in=(_State.SHOWN, _State.DONE)).update(
+        state=_State.PENDING, revision=F("revision") + 1, next_at=timezone.now()
     )
 
 

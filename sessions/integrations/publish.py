@@ -23,6 +23,7 @@ from sessions.actions.publish import (
 )
 from sessions.actions.suggested_message import suggested_message
 from sessions.approvals.hold import NeedsApproval
+from sessions.events.checkout_reasons import CheckoutReason
 from sessions.forges.adapter import Forge, Pull, PullState, Thread
 from sessions.integrations.replies import harmless, link_to, reply_anew, turn_of
 from sessions.integrations.steps import Step, note
@@ -49,8 +50,8 @@ _APPROVAL = (
 _NOT_APPROVED = "*Nobody has approved that the changes are published.*"
 _FAILED = "*The changes could not be published. The session says why.*"
 _MOVED = (
-    "*The branch `{branch}` has commits that the session does not know, so nothing was pushed to "
-    "it. The changes are in the session.*"
+    "*The branch has commits that the session does not know, so nothing was pushed to it. The "
+    "changes are in the session.*"
 )
 _PROTECTED = "*Nothing is pushed to the branch `{branch}`. The changes are in the session.*"
 _CLOSED = "*The pull request is closed, so nothing was pushed. The changes are in the session.*"
@@ -84,12 +85,13 @@ def _prepare(row: OutsideReply) -> Step | None:
 
 def _commit(row: OutsideReply, session: Session, checkout: Checkout) -> Step | None:
     if checkout.job_failed and (checkout.job_key in _keys(row) or row.data.get("change")):
-        return _say(row, _FAILED)
+        is_behind = checkout.job_cause.get("reason") == CheckoutReason.PUSH_BEHIND
+        return _say(row, _MOVED if is_behind else _FAILED)
     if checkout.looked_at is None or checkout.looked_at <= session.updated_at:
         request_survey(_access(row, session))
         return _SOON
     if checkout.dirty and checkout.job_key != _keys(row)[0]:
-        message = _title(session, checkout) or "Changes of an agent"
+        message = suggested_message(session, checkout) or _title(session)
         request_commit_of(_access(row, session), message=message, key=_keys(row)[0])
         return _SOON
     return None
@@ -134,8 +136,7 @@ def _request(
         if pull is not None:
             request_push_of(access, branch=pull.branch, key=key)
         else:
-            title = _title(access.session, checkout) or "Changes of an agent"
-            body = _body(row, access.session)
+            title, body = _title(access.session), _body(row, access.session)
             request_pull(access, title=title, body=body, base=checkout.base_branch, key=key)
     except NeedsApproval as held:
         note(row, change=request_change(held).pk)
@@ -154,7 +155,7 @@ def _why_not(checkout: Checkout, pull: Pull, default_branch: str) -> str:
     known = {checkout.base}
     if checkout.pushed_branch == pull.branch:
         known.add(checkout.pushed_head)
-    return "" if pull.head in known else _MOVED.format(branch=branch)
+    return "" if pull.head in known else _MOVED
 
 
 def _pushed(checkout: Checkout, pull: Pull | None) -> str:
@@ -174,9 +175,9 @@ def _say(row: OutsideReply, text: str) -> Step:
     return _LAST
 
 
-def _title(session: Session, checkout: Checkout) -> str:
-    """Returns: what was changed, without the number that the session's title begins with."""
-    return _NUMBERED.sub("", suggested_message(session, checkout), count=1)
+def _title(session: Session) -> str:
+    """Returns: what the thread is about, without its number."""
+    return _NUMBERED.sub("", session.title, count=1).strip() or "Changes of an agent"
 
 
 def _body(row: OutsideReply, session: Session) -> str:

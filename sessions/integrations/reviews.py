@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 from django.utils import timezone
@@ -21,6 +20,7 @@ from sessions.integrations.steps import Step, is_again
 from sessions.models import Checkout, Conversation, OutsideReply, Session
 from sessions.secrets import project_redactor
 from tools.context import ReviewComment, ReviewDraft
+from tools.redaction import Redactor
 
 MAX_CHARS = 40_000
 # Of one prompt: a model that goes in circles must not fill a thread.
@@ -72,7 +72,7 @@ def request_review(session: Session, draft: ReviewDraft, *, call_id: str, prompt
         raise Invalid(f"The review has more than {MAX_CHARS} characters.")
     now = timezone.now()
     redactor = project_redactor(session.project_id)
-    comments = [asdict(_safe(one, redactor.text)) for one in map(_comment, draft.comments)]
+    comments = [asdict(_safe(one, redactor)) for one in map(_comment, draft.comments)]
     OutsideReply.objects.create(
         id=new_id("rep"),
         integration=conversation.integration,
@@ -95,8 +95,8 @@ def request_review(session: Session, draft: ReviewDraft, *, call_id: str, prompt
 
 def comments_of(row: OutsideReply) -> list[LineComment]:
     """Returns: what a review says of lines, without secrets, and so that a forge only shows it."""
-    redact = project_redactor(row.integration.project_id).text
-    return [_harmless(_safe(LineComment(**one), redact)) for one in row.data["comments"]]
+    redactor = project_redactor(row.integration.project_id)
+    return [_harmless(_safe(LineComment(**one), redactor)) for one in row.data["comments"]]
 
 
 def _comment(given: ReviewComment) -> LineComment:
@@ -112,12 +112,13 @@ def _comment(given: ReviewComment) -> LineComment:
     )
 
 
-def _safe(comment: LineComment, redact: Callable[[str], str]) -> LineComment:
-    """Returns: it without secrets. A suggestion with one would write the mark into the file."""
-    clean = comment
-    if comment.suggestion is not None and redact(comment.suggestion) != comment.suggestion:
+def _safe(comment: LineComment, redactor: Redactor) -> LineComment:
+    """Returns: it without secrets. A suggestion with one is only shown: it would write the mark
+    that stands for it into the file."""
+    clean, code = comment, comment.suggestion or ""
+    if redactor.text(code) != code or redactor.stands_in(code):
         clean = replace(comment, body=comment.text(), suggestion=None)
-    return replace(clean, path=redact(clean.path), body=redact(clean.body))
+    return replace(clean, path=redactor.text(clean.path), body=redactor.text(clean.body))
 
 
 def _harmless(comment: LineComment) -> LineComment:

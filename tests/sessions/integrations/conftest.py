@@ -128,9 +128,11 @@ class Forge:
         self.write()
 
     def write(self) -> None:
-        for send in (send_answers, send_replies):
-            OutsideReply.objects.filter(state="pending").update(next_at=timezone.now())
-            submit(send()).result(30)
+        pending = OutsideReply.objects.filter(state="pending")
+        pending.exclude(kind="comment").update(next_at=timezone.now())
+        submit(send_answers()).result(30)
+        pending.filter(kind="comment").update(next_at=timezone.now())
+        submit(send_replies()).result(30)
 
     @property
     def answers(self) -> list[str]:

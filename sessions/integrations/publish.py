@@ -90,7 +90,7 @@ def _commit(row: OutsideReply, session: Session, checkout: Checkout) -> Step | N
     if checkout.looked_at is None or checkout.looked_at <= session.updated_at:
         request_survey(_access(row, session))
         return _SOON
-    if checkout.dirty and checkout.job_key != _keys(row)[0]:
+    if checkout.dirty and checkout.job_key not in _keys(row):
         message = suggested_message(session, checkout) or _title(session)
         request_commit_of(_access(row, session), message=message, key=_keys(row)[0])
         return _SOON

@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
             name="kind",
             field=models.CharField(
                 choices=[
-                    ("comment", "Comment"),
+                    ("comment", "Reply"),
                     ("review", "Review"),
                     ("check", "Check"),
                     ("pull", "Pull request"),

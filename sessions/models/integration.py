@@ -142,7 +142,7 @@ class OutsideReply(models.Model):
     """One thing of ours on a forge. What it says is read when it is written there."""
 
     class Kind(models.TextChoices):
-        COMMENT = "comment", _("Comment")
+        COMMENT = "comment", _("Reply")
         REVIEW = "review", _("Review")
         CHECK = "check", _("Check")
         # The branch of a session, and its pull request.

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from django.db import transaction
+
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import NotFound
 from sessions.access import SessionAccess, access_session
@@ -94,6 +96,17 @@ def _commit(row: OutsideReply, session: Session, checkout: Checkout) -> Step | N
         message = suggested_message(session, checkout) or _title(session)
         request_commit_of(_access(row, session), message=message, key=_keys(row)[0])
         return _SOON
+    return _decided(row)
+
+
+def _decided(row: OutsideReply) -> Step | None:
+    """Wait for a second person, where one has been asked. Returns: None where it may go on."""
+    change = row.data.get("change")
+    request = ChangeRequest.objects.filter(pk=change).first() if change else None
+    if request is not None and request.status == ChangeRequest.Status.PENDING:
+        return _LATER
+    if change and (request is None or request.status != ChangeRequest.Status.APPROVED):
+        return _say(row, _NOT_APPROVED)
     return None
 
 
@@ -103,13 +116,8 @@ def _send(row: OutsideReply, pull: Pull | None, default_branch: str) -> Step:
     checkout = checkout_of(session)
     if checkout is None:
         return _LAST
-    if change := row.data.get("change"):
-        request = ChangeRequest.objects.filter(pk=change).first()
-        if request is not None and request.status == ChangeRequest.Status.PENDING:
-            return _LATER
-        if request is None or request.status != ChangeRequest.Status.APPROVED:
-            return _say(row, _NOT_APPROVED)
-    elif checkout.job_key != _keys(row)[1]:
+    # Whoever approves it asks for the job themselves, without the key.
+    if not row.data.get("change") and checkout.job_key != _keys(row)[1]:
         return _request(row, _access(row, session), checkout, pull, default_branch)
     return _say(row, _pushed(checkout, pull))
 
@@ -167,6 +175,7 @@ def _pushed(checkout: Checkout, pull: Pull | None) -> str:
     return f"**Pull request:** [#{found.number}]({found.url})" if found else ""
 
 
+@transaction.atomic
 def _say(row: OutsideReply, text: str) -> Step:
     """Have the comment that answers tell it. Returns: the last step."""
     if text and row.data.get("says") != text:

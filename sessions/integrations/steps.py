@@ -24,6 +24,6 @@ def is_again(row: OutsideReply) -> bool:
 
 
 def note(row: OutsideReply, **data: str) -> None:
-    """Keep how far an answer is."""
+    """Keep how far an answer is, with what it is on the forge."""
     row.data = {**row.data, **data}
-    OutsideReply.objects.filter(pk=row.pk).update(data=row.data)
+    OutsideReply.objects.filter(pk=row.pk).update(data=row.data, comment=row.comment)

@@ -172,3 +172,15 @@ def test_without_the_switch_nothing_is_published(shop: Shop) -> None:
     assert not OutsideReply.objects.filter(kind="pull").exists()
     assert pulls(shop) == []
     assert shop.outside.kind is ForgeKind.GITHUB
+
+
+@ON_GITHUB
+def test_a_branch_that_the_forge_protects_is_told(shop: Shop) -> None:
+    hook = shop.bare / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    before = shop.head("topic")
+    change(shop, "echo 1 >new.py", number=3, is_pull=True)
+    assert shop.head("topic") == before
+    assert "could not be published" in shop.outside.answers[0]
+    assert OutsideReply.objects.get(kind="pull").state == "done"

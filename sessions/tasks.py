@@ -19,6 +19,7 @@ from sessions.checkouts import jobs
 from sessions.checkouts.removal import remove_checkouts
 from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.project_folders import remove_managed
+from sessions.integrations.answers import send_answers
 from sessions.integrations.handle import handle_due, prune_inbound
 from sessions.integrations.replies import prune_replies, send_replies
 from sessions.jobs import audit_stream, clones, disk_use, mcp_grants, packages, sweep, webhooks
@@ -201,8 +202,9 @@ def hear_forges() -> None:
 
 @shared_task(name="sessions.answer_forges")
 def answer_forges() -> None:
-    """Write the comments on forges that answer."""
+    """Write what answers on forges."""
     submit(send_replies()).result()
+    submit(send_answers()).result()
 
 
 @shared_task(name="sessions.deliver_webhooks")

@@ -18,6 +18,7 @@ from tools.context import (
     PermissionAsk,
     Question,
     Report,
+    ReviewDraft,
     SkillText,
     Subtask,
     Suspended,
@@ -114,6 +115,7 @@ class FakeToolContext:
     subtasks: list[Subtask] = field(default_factory=list)
     known_skills: list[SkillText] = field(default_factory=list)
     todos: list[Todo] = field(default_factory=list)
+    reviews: list[ReviewDraft] = field(default_factory=list)
     inner_calls: list[InnerCall] = field(default_factory=list)
     # Who ends whatever can be ended, at once.
     stopped_by: str = ""
@@ -170,6 +172,10 @@ class FakeToolContext:
 
     async def begin_calls(self, calls: Sequence[InnerCall]) -> None:
         self.inner_calls.extend(calls)
+
+    async def post_review(self, review: ReviewDraft) -> str:
+        self.reviews.append(review)
+        return "#3"
 
     async def write_todos(self, todos: Sequence[Todo]) -> None:
         self.todos = list(todos)

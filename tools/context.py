@@ -141,6 +141,31 @@ class Report:
     metadata: JsonObject
 
 
+@dataclass(frozen=True)
+class ReviewComment:
+    """What a review says of a line, or of all from `start_line` to it.
+
+    `is_old`: of the file as it was before the pull request. `suggestion` is what the lines should
+    be instead.
+    """
+
+    path: str
+    line: int
+    body: str
+    start_line: int | None = None
+    is_old: bool = False
+    suggestion: str | None = None
+
+
+@dataclass(frozen=True)
+class ReviewDraft:
+    """A review of the pull request that a session is about."""
+
+    summary: str
+    verdict: Literal["comment", "approve", "request_changes"]
+    comments: tuple[ReviewComment, ...] = ()
+
+
 SuspendedOn = Literal["person", "children"]
 
 
@@ -293,6 +318,14 @@ class ToolContext(Protocol):
         """Have a model of the session answer. It is paid as the session's own requests are.
 
         Raises: ToolError where the session may not use a model now, or it does not answer.
+        """
+        ...
+
+    async def post_review(self, review: ReviewDraft) -> str:
+        """Have a review posted; once, however often the call is run.
+
+        Returns: the pull request, such as "#12".
+        Raises: ToolError where the session is not about one, or the review cannot be taken.
         """
         ...
 

@@ -20,6 +20,7 @@ class Features:
     lsp: bool = False
     websearch: bool = False
     codesearch: bool = False
+    review: bool = False
 
     def has(self, tool: str) -> bool:
         """Tell whether a tool is switched on. Most need no switch."""
@@ -35,6 +36,7 @@ _FEATURE_OF: Mapping[str, str] = MappingProxyType(
         "lsp": "lsp",
         "websearch": "websearch",
         "codesearch": "codesearch",
+        "review": "review",
     }
 )
 

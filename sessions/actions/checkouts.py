@@ -247,7 +247,10 @@ def request_job(
     checkout.job_begun, checkout.job_failed = False, False
     checkout.job_detail, checkout.job_cause = "", {}
     checkout.save()
-    audit: JsonObject = {"branch": checkout.branch, "into": checkout.base_branch}
+    audit: JsonObject = {
+        "branch": text_of(given, "branch") or checkout.branch,
+        "into": checkout.base_branch,
+    }
     record(
         _AUDITED[job],
         actor=access.principal.user,
@@ -279,7 +282,7 @@ def _hold(
         return {}
     if not checkout.head:
         raise Conflict(_("The state of this session's files is not known yet. Refresh it first."))
-    branch = checkout.branch or text_of(checkout.survey, "branch")
+    branch = text_of(data, "branch") or checkout.branch or text_of(checkout.survey, "branch")
     url = text_of(data, "url") or publishing_of(access.project).url
     into = text_of(data, "base") or checkout.base_branch
     change = Change(

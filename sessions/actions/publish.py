@@ -129,10 +129,15 @@ def request_branch_of(
     return request_job(access, workplace, job, {"name": name}, key=key)
 
 
-def request_push_of(access: SessionAccess, *, url: str = "", key: str = "") -> Checkout:
+def request_push_of(
+    access: SessionAccess, *, url: str = "", branch: str = "", key: str = ""
+) -> Checkout:
     """Push to where the project is published, or to `url`, whose credential is used this once.
 
-    Raises: Invalid for an address that cannot be pushed to, or without any; as `request_job`.
+    `branch` is the one to push to, else that of the same name.
+
+    Raises: Invalid for a branch or an address that cannot be pushed to, or without any; as
+    `request_job`.
     """
     url = url.strip()
     address = url or publishing_of(access.project).url
@@ -147,6 +152,10 @@ def request_push_of(access: SessionAccess, *, url: str = "", key: str = "") -> C
     source = parse_git_url(address, protocols=allowed_protocols())
     sealed = encrypt(source.credential) if source.credential else ""
     data: JsonObject = {"url": source.url, "sealed": bool(sealed)}
+    if branch:
+        if not is_branch_name(branch):
+            raise Invalid(_("This is not a valid branch name."), field="branch")
+        data["branch"] = branch
     return request_job(access, _workplace(access), Job.PUSH, data, sealed=sealed, key=key)
 
 

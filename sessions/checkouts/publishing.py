@@ -6,6 +6,7 @@ from functools import partial
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.db import in_db
+from opencode_web.lib.json import text_of
 from opencode_web.lib.reasons import Cause
 from sessions.checkouts import operations
 from sessions.checkouts.names import is_branch_name
@@ -56,7 +57,8 @@ async def see(checkout: Checkout, repositories: Repositories) -> tuple[Looked, S
 
 async def push_to(checkout: Checkout, repositories: Repositories, url: str, sealed: str) -> str:
     """Returns: the branch. Raises: CheckoutError; ForgeError."""
-    branch = checkout.branch or await repositories.checkout.branch()
+    branch = text_of(checkout.job_data, "branch") or checkout.branch
+    branch = branch or await repositories.checkout.branch()
     if not is_branch_name(branch):
         raise CheckoutError(Why.NOTHING_TO_PUSH)
     publishing = await in_db(publishing_of, checkout.project)

@@ -8,7 +8,9 @@ from enum import StrEnum
 from typing import Protocol, Self
 
 from opencode_web.lib.reasons import Cause, Told, Value, english
+from sessions.forges.commit_checks import CommitCheck
 from sessions.forges.reasons import ForgeReason
+from sessions.forges.reviews import Diff, Review
 
 
 class ForgeKind(StrEnum):
@@ -70,8 +72,8 @@ class Wanted:
 class Pull:
     """A pull request. `number` is what people call it by; `url` is its page, http or https.
 
-    `head` is its newest commit, `fetch` the ref of the repository that it can be fetched by, and
-    `is_fork` whether its branch is in another repository, or in none any more.
+    `head` is its newest commit, which is on `branch`, `fetch` the ref of the repository that it can
+    be fetched by, and `is_fork` whether its branch is in another repository, or in none any more.
     """
 
     number: int
@@ -82,6 +84,7 @@ class Pull:
     checks: Checks = Checks.NONE
     counts: CheckCounts = CheckCounts()
     head: str = ""
+    branch: str = ""
     fetch: str = ""
     is_fork: bool = False
 
@@ -114,6 +117,16 @@ class ForgeError(Exception):
     def __init__(self, told: ForgeReason | Told, /, **values: Value) -> None:
         self.told: Told = Cause(told, values) if isinstance(told, ForgeReason) else told
         super().__init__(english(self.told))
+
+    @property
+    def reason(self) -> ForgeReason | None:
+        """Why, without what the forge says about it; None for what was not asked of it."""
+        told = self.told
+        while isinstance(told, Cause):
+            if not isinstance(inner := told.values.get("reason"), Cause):
+                return told.reason if isinstance(told.reason, ForgeReason) else None
+            told = inner
+        return None
 
 
 class AlreadyOpen(ForgeError):
@@ -152,4 +165,26 @@ class Forge(Protocol):
 
     async def react(self, thread: Thread, comment: str) -> None:
         """Show with a pair of eyes that a comment was read. Raises: ForgeError."""
+        ...
+
+    async def default_branch(self) -> str:
+        """Returns: the branch that the forge shows first. Raises: ForgeError."""
+        ...
+
+    async def read_diff(self, number: int) -> Diff:
+        """Read which lines of a pull request can be commented on. Raises: ForgeError."""
+        ...
+
+    async def post_review(self, number: int, review: Review, *, is_again: bool) -> str:
+        """Write a review. `is_again`: it may have been written before, and is looked for first.
+
+        Returns: its id. Raises: ForgeError; with REFUSED nothing of it is written.
+        """
+        ...
+
+    async def show_check(self, check: CommitCheck, known: str, *, is_again: bool) -> str:
+        """Write how a check is, or write it anew: `known` is what this returned before.
+
+        Returns: its id. Raises: ForgeError.
+        """
         ...

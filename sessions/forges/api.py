@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from typing import Literal, overload
 from urllib.parse import urlencode, urlsplit
 
 import httpx
@@ -21,6 +22,7 @@ from opencode_web.lib.outbound import FetchError, check_url, guarded_client
 from opencode_web.lib.outbound_policy import ais_listed
 from opencode_web.lib.reasons import Cause, Value
 from sessions.forges.adapter import AlreadyOpen, ForgeError
+from sessions.forges.answers import objects_of
 from sessions.forges.reasons import ForgeReason as Why
 
 TIMEOUT_S = 20.0
@@ -47,6 +49,19 @@ class Api:
         """Raises: ForgeError."""
         return await self._ask("GET", path, query, None)
 
+    async def get_pages(self, path: str, *, pages: int, **query: str) -> AsyncIterator[JsonObject]:
+        """Yield the objects of several pages; only an empty one is the end. Raises: ForgeError."""
+        for page in range(1, pages + 1):
+            found = objects_of(await self.get(path, **query, page=str(page)))
+            for one in found:
+                yield one
+            if not found:
+                return
+
+    async def get_text(self, path: str) -> str:
+        """Returns: what is no JSON, cut where it is too long. Raises: ForgeError."""
+        return await self._ask("GET", path, {}, None, is_text=True)
+
     async def post(self, path: str, body: JsonObject) -> JsonValue:
         """Raises: AlreadyOpen; ForgeError."""
         return await self._ask("POST", path, {}, body)
@@ -59,8 +74,28 @@ class Api:
         """Raises: ForgeError."""
         return await self._ask("PUT", path, {}, body)
 
+    @overload
     async def _ask(
         self, method: str, path: str, query: Mapping[str, str], body: JsonObject | None
+    ) -> JsonValue: ...
+    @overload
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        body: None,
+        *,
+        is_text: Literal[True],
+    ) -> str: ...
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        body: JsonObject | None,
+        *,
+        is_text: bool = False,
     ) -> JsonValue:
         url = f"{self.base}{path}" + (f"?{urlencode(query)}" if query else "")
         content = None if body is None else json.dumps(body).encode()
@@ -70,10 +105,12 @@ class Api:
                 guarded_client(timeout_s=TIMEOUT_S, headers=self._headers()) as client,
                 client.stream(method, check_url(url), content=content) as response,
             ):
-                text = await _read(response)
+                text = await _read(response, cut=is_text)
         except FetchError as exc:
             why = self._clean(str(exc))
             raise ForgeError(Why.UNREACHABLE, name=self.name, why=why) from exc
+        if is_text and 200 <= response.status_code < 300:
+            return text
         return self._judge(response, text)
 
     def _headers(self) -> dict[str, str]:
@@ -142,11 +179,13 @@ async def require_safe(url: str) -> None:
         raise FetchError("a token goes over https only, but for hosts that an operator has listed")
 
 
-async def _read(response: httpx.Response) -> str:
+async def _read(response: httpx.Response, *, cut: bool) -> str:
     body = bytearray()
     async for chunk in response.aiter_raw(64 * 1024):
         body += chunk
         if len(body) > _MAX_BYTES:
+            if cut:
+                break
             raise FetchError("it answered more than can be read")
     return body.decode("utf-8", "replace")
 

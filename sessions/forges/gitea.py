@@ -31,6 +31,8 @@ from sessions.forges.answers import (
 )
 from sessions.forges.api import Api
 from sessions.forges.issue_comments import IssueComments
+from sessions.forges.pull_reviews import GiteaReviews
+from sessions.forges.statuses import Statuses
 
 _DRAFT = re.compile(r"\s*(wip:|\[wip\])", re.IGNORECASE)
 _STATUSES = {
@@ -43,7 +45,7 @@ _STATUSES = {
 _PAGE, _PAGES = 50, 6
 
 
-class Gitea(IssueComments):
+class Gitea(IssueComments, GiteaReviews, Statuses):
     """`path` is owner/name."""
 
     def __init__(self, base: str, path: str, token: str) -> None:
@@ -122,6 +124,7 @@ def _pull(found: JsonObject) -> Pull:
         base=text_at(found, "base", "ref"),
         state=state,
         head=text_at(found, "head", "sha"),
+        branch=text_at(found, "head", "ref"),
         fetch=f"refs/pull/{number_of(found, 'number')}/head",
         is_fork=not is_of_repository(found),
     )

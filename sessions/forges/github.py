@@ -21,13 +21,15 @@ from sessions.forges.answers import (
 )
 from sessions.forges.api import Api
 from sessions.forges.issue_comments import IssueComments
+from sessions.forges.pull_reviews import PullReviews
+from sessions.forges.statuses import CheckRuns
 
 _MORE = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 _FAILED = {"failure", "cancelled", "timed_out", "action_required", "startup_failure"}
 _NO_CHECKS = CheckCounts()
 
 
-class GitHub(IssueComments):
+class GitHub(IssueComments, PullReviews, CheckRuns):
     """`path` is owner/name."""
 
     def __init__(self, base: str, path: str, token: str) -> None:
@@ -91,6 +93,7 @@ def _pull(found: JsonObject, counts: CheckCounts = _NO_CHECKS) -> Pull:
         checks=counts.together,
         counts=counts,
         head=text_at(found, "head", "sha"),
+        branch=text_at(found, "head", "ref"),
         fetch=f"refs/pull/{number_of(found, 'number')}/head",
         is_fork=not is_of_repository(found),
     )

@@ -22,6 +22,8 @@ from sessions.forges.answers import (
     title_of,
 )
 from sessions.forges.api import Api
+from sessions.forges.gitlab_reviews import GitLabReviews
+from sessions.forges.statuses import GitLabStatuses
 
 _DRAFT = re.compile(r"\s*(\[draft\]|draft:|\(draft\))", re.IGNORECASE)
 _STATES = {"merged": PullState.MERGED, "closed": PullState.CLOSED}
@@ -39,7 +41,7 @@ _PIPELINES = {
 }
 
 
-class GitLab:
+class GitLab(GitLabReviews, GitLabStatuses):
     """`path` is the whole one of the project, with every group."""
 
     def __init__(self, base: str, path: str, token: str) -> None:
@@ -109,6 +111,7 @@ def _pull(found: JsonObject) -> Pull:
         state=state,
         checks=checks,
         head=text_at(found, "sha"),
+        branch=text_at(found, "source_branch"),
         fetch=f"refs/merge-requests/{number_of(found, 'iid')}/head",
         is_fork=found.get("source_project_id") != found.get("target_project_id"),
     )

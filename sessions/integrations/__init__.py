@@ -5,6 +5,7 @@
     handle.py    does what it asks, in order within a thread
     accounts.py  which of our people wrote it          prompts.py  what the agent reads of it
     replies.py   writes and edits the comments that answer
+    answers.py   what else answers: reviews.py, checks.py, publish.py
 
 `sessions.forges` knows the forges' APIs; nothing here does.
 """

@@ -30,10 +30,11 @@ from sessions.events.outbox import INTEGRATION
 from sessions.forges.adapter import ForgeError, Pull, Thread
 from sessions.forges.inbound import Heard
 from sessions.integrations.accounts import CODE, person_of, propose_link
+from sessions.integrations.answers import begin_answers
 from sessions.integrations.prompts import prompt_parts
 from sessions.integrations.receive import command_in
 from sessions.integrations.setup import host_of, place_of
-from sessions.models import Conversation, InboundDelivery, OutsideReply, Project
+from sessions.models import Conversation, InboundDelivery, Integration, OutsideReply, Project
 from sessions.publish_settings import Publishing, forge_of, publishing_of
 from teams.auth import Principal, authenticate_for
 from teams.budgets import BudgetReached
@@ -215,6 +216,14 @@ def _prompt(work: _Work, user: User, pull: Pull | None) -> None:
         # The thread may be public: the reason can name budgets, projects and other people's work.
         raise _Said(_NOT_STARTED, exc.told) from exc
     _reply(work, access=access, prompt_id=prompt.pk)
+    begin_answers(
+        row.integration,
+        access,
+        prompt_id=prompt.pk,
+        place=place_of(work.publishing),
+        thread=row.thread,
+        pull=pull,
+    )
 
 
 def _session_of(work: _Work, user: User, pull: Pull | None) -> tuple[SessionAccess, bool]:
@@ -233,7 +242,7 @@ def _session_of(work: _Work, user: User, pull: Pull | None) -> tuple[SessionAcce
         access,
         title=f"#{heard.thread.number} {heard.title}"[:_MAX_TITLE_CHARS],
         metadata={INTEGRATION: integration.pk},
-        checkout=_plan(access, pull),
+        checkout=_plan(integration, access, pull),
     )
     Conversation.objects.update_or_create(
         integration=integration, place=place, thread=row.thread, defaults={"session": session}
@@ -252,7 +261,10 @@ def _known_session(principal: Principal, known: Conversation | None) -> SessionA
     return None if found.session.archived_at or found.session.is_private else found
 
 
-def _plan(access: ProjectAccess, pull: Pull | None) -> Plan | None:
+def _plan(integration: Integration, access: ProjectAccess, pull: Pull | None) -> Plan | None:
+    if pull is None and integration.pulls:
+        # Of its own: what others do in the project's folder is not to be published.
+        return Plan(asked=False)
     if pull is None:
         return choose_plan(access.project, worktree=None)
     return Plan(branch=pull.base, base=pull.head, fetch=pull.fetch)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.conf import settings
+from django.db.models import F
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
@@ -56,10 +57,11 @@ _CLOCKS_APART = timedelta(minutes=5)
 
 @dataclass(frozen=True)
 class Shown:
-    """What a comment says now, and whether nothing more will come."""
+    """What a comment says now, whether nothing more will come, and how it has ended if so."""
 
     text: str
     is_last: bool
+    outcome: str = ""
 
 
 async def send_replies() -> int:
@@ -82,7 +84,7 @@ def prune_replies() -> int:
 
 
 def _claim() -> list[OutsideReply]:
-    due = OutsideReply.objects.filter(state=_State.PENDING)
+    due = OutsideReply.objects.filter(state=_State.PENDING, kind=OutsideReply.Kind.COMMENT)
     due = due.select_related("integration__project__team", "session").order_by("pk")
     return claim_due(due, _BATCH, lasts=CLAIMED_FOR)
 
@@ -91,20 +93,18 @@ async def _send(row: OutsideReply) -> None:
     try:
         publishing = await in_db(publishing_of, row.integration.project)
         if place_of(publishing) != row.place:
-            await in_db(_give_up, row, "The project is on another repository now.")
+            await in_db(give_up, row, "The project is on another repository now.")
             return
         shown = await in_db(compose, row)
         forge = await in_db(forge_of, publishing)
         await _write(row, forge, shown.text)
     except ForgeError as exc:
-        await in_db(_put_off, row, exc.told, exc.wait_s)
+        await in_db(put_off, row, exc.told, exc.wait_s)
     except Exception:  # the edge of a task: one bad reply must not hold up the others
         logger.exception("integration.crashed reply=%s", row.pk)
-        await in_db(
-            _put_off, row, "The server failed while it wrote this. The error was logged.", 0
-        )
+        await in_db(put_off, row, "The server failed while it wrote this. The error was logged.", 0)
     else:
-        await in_db(_settle, row, shown)
+        await in_db(settle, row, is_last=shown.is_last)
 
 
 async def _write(row: OutsideReply, forge: Forge, text: str) -> None:
@@ -137,15 +137,41 @@ def compose(row: OutsideReply) -> Shown:
     if row.session is None:
         return Shown(f"{row.text}\n\n{mark}", is_last=True)
     session = Session.objects.get(pk=row.session.pk)
-    says, is_last = _state_of(session, row.prompt_id)
+    shown = turn_of(session, row.prompt_id)
+    says = shown.text
+    if not session.is_private and (more := _published(row)):
+        says = f"{says}\n\n{more}"
+    return Shown(f"{says}\n\n---\n{link_to(row, session)}\n{mark}", shown.is_last)
+
+
+def turn_of(session: Session, prompt_id: str) -> Shown:
+    """Returns: what may be told outside of the turn that answers a prompt, as it is now."""
     if session.is_private:
-        says, is_last = "*The session is private now. Its answer is not shown here.*", True
+        return Shown("*The session is private now. Its answer is not shown here.*", is_last=True)
+    shown = _state_of(session, prompt_id)
     redact = project_redactor(session.project_id).text
-    says = _harmless(redact(says)[:MAX_TEXT_CHARS])
-    return Shown(f"{says}\n\n---\n{_link(row, session)}\n{mark}", is_last)
+    return replace(shown, text=harmless(redact(shown.text)[:MAX_TEXT_CHARS]))
 
 
-def _harmless(text: str) -> str:
+def _published(row: OutsideReply) -> str:
+    """Returns: what became of the changes that were made for the same prompt."""
+    rows = OutsideReply.objects.filter(session=row.session, prompt_id=row.prompt_id)
+    found = rows.filter(kind=OutsideReply.Kind.PULL).first()
+    return text_of(found.data, "says") if found else ""
+
+
+def reply_anew(row: OutsideReply) -> None:
+    """Write the comment again that answers the same prompt: another answer changes what it says."""
+    rows = OutsideReply.objects.filter(session=row.session, prompt_id=row.prompt_id)
+    rows = rows.filter(kind=OutsideReply.Kind.COMMENT)
+    # One that is being written is due again once that is done, and not before.
+    rows.filter(state=_State.PENDING).update(revision=F("revision") + 1)
+    rows.filter(state__in=(_State.SHOWN, _State.DONE)).update(
+        state=_State.PENDING, revision=F("revision") + 1, next_at=timezone.now()
+    )
+
+
+def harmless(text: str) -> str:
     """Returns: the text so that a forge only shows it: it notifies nobody and commands nothing.
 
     A stranger may have had the agent write it, and the forge acts with the project's token.
@@ -157,21 +183,22 @@ def _harmless(text: str) -> str:
     return text
 
 
-def _state_of(session: Session, prompt_id: str) -> tuple[str, bool]:
+def _state_of(session: Session, prompt_id: str) -> Shown:
     prompt = SessionInput.objects.filter(pk=prompt_id).first()
     asked = Message.objects.visible(session).filter(pk=prompt_id).first()
     if asked is None:
         if prompt is not None and prompt.status == SessionInput.Status.ADMITTED:
-            return "*Waiting for its turn.*", False
-        return "*This request was withdrawn.*", True
+            return Shown("*Waiting for its turn.*", is_last=False)
+        return Shown("*This request was withdrawn.*", is_last=True)
     following = _next_prompt(session, asked)
     said = _said(session, asked, following)
     if following is not None or session.state == State.IDLE:
-        ended = "" if following is not None else _ended(session)
-        return "\n\n".join(filter(None, (said, ended))) or "*Done, without an answer.*", True
+        outcome = Outcome.DONE.value if following is not None else session.outcome
+        text = "\n\n".join(filter(None, (said, _ended(outcome)))) or "*Done, without an answer.*"
+        return Shown(text, is_last=True, outcome=outcome)
     if session.state == State.WAITING:
-        return f"*{_WAITS.get(session.waits_for, 'Waiting')}.*", False
-    return "*Working on it.*", False
+        return Shown(f"*{_WAITS.get(session.waits_for, 'Waiting')}.*", is_last=False)
+    return Shown("*Working on it.*", is_last=False)
 
 
 _WAITS: dict[str, str] = {
@@ -202,8 +229,8 @@ def _said(session: Session, asked: Message, following: Message | None) -> str:
     return "\n\n".join(text for one in texts if (text := text_of(one, "text").strip()))
 
 
-def _ended(session: Session) -> str:
-    match session.outcome:
+def _ended(outcome: str) -> str:
+    match outcome:
         case Outcome.DONE | Outcome.NONE:
             return ""
         case Outcome.STOPPED | Outcome.INTERRUPTED:
@@ -213,30 +240,37 @@ def _ended(session: Session) -> str:
             return "*It failed. The session says why.*"
 
 
-def _link(row: OutsideReply, session: Session) -> str:
-    if not settings.PUBLIC_URL:
-        return ""
+def link_to(row: OutsideReply, session: Session) -> str:
+    """Returns: a link for who may see the session; empty without an address of this server."""
+    url = session_url(row, session)
+    return f"[Open the session]({url})" if url else ""
+
+
+def session_url(row: OutsideReply, session: Session) -> str:
+    """Returns: the page of the session; empty without an address of this server."""
     team = row.integration.project.team
-    return f"[Open the session]({settings.PUBLIC_URL}/t/{team.slug}/s/{session.pk})"
+    return f"{settings.PUBLIC_URL}/t/{team.slug}/s/{session.pk}" if settings.PUBLIC_URL else ""
 
 
-def _settle(row: OutsideReply, shown: Shown) -> None:
+def settle(row: OutsideReply, *, is_last: bool) -> None:
     """What happened while it was written makes another attempt due at once."""
     # Not where another worker has begun it anew meanwhile.
     rows = OutsideReply.objects.filter(pk=row.pk, attempts=row.attempts)
     written = {"comment": row.comment, "attempts": 0, "problem": "", "cause": {}}
-    state = _State.DONE if shown.is_last else _State.SHOWN
+    state = _State.DONE if is_last else _State.SHOWN
     if not rows.filter(revision=row.revision).update(state=state, **written):
         rows.update(next_at=timezone.now(), **written)
 
 
-def _give_up(row: OutsideReply, told: Told) -> None:
+def give_up(row: OutsideReply, told: Told) -> None:
+    """It cannot be written, however often it is tried."""
     OutsideReply.objects.filter(pk=row.pk, attempts=row.attempts).update(
         state=_State.FAILED, problem=english(told)[:400], cause={}
     )
 
 
-def _put_off(row: OutsideReply, told: Told, wait_s: int) -> None:
+def put_off(row: OutsideReply, told: Told, wait_s: int) -> None:
+    """Try it again later, or give it up."""
     cause = told.to_json() if isinstance(told, Cause) else {}
     fields = {"comment": row.comment, "problem": english(told)[:400], "cause": cause}
     mine = OutsideReply.objects.filter(pk=row.pk, attempts=row.attempts)

@@ -31,11 +31,16 @@ def set_up_integration(
     *,
     command: str = DEFAULT_COMMAND,
     account_id: int | None = None,
+    checks: bool = False,
+    pulls: bool = False,
+    approves: bool = False,
     ip: str | None = None,
 ) -> tuple[Integration, str]:
     """Have comments on the project's forge start sessions, or change how.
 
-    `account_id` is a service account of the team, for people without a linked account.
+    `account_id` is a service account of the team, for people without a linked account. `checks`:
+    commits of pull requests show how an agent is getting on; `pulls`: what it changes is published;
+    `approves`: its reviews may approve.
 
     Returns: the row, and with a new one the secret, which cannot be shown again.
     Raises: Conflict where nothing is known of the forge; Invalid for a command or an account that
@@ -63,10 +68,12 @@ def set_up_integration(
     is_new = bool(secret)
     row.kind, row.command = publishing.kind.value, command
     row.account = _account(access, account_id)
+    row.checks, row.pulls, row.approves = checks, pulls, approves
     row.save(force_insert=is_new)
     action = AuditAction.INTEGRATION_CREATED if is_new else AuditAction.INTEGRATION_UPDATED
     account = row.account.display_name if row.account else ""
-    _record(action, access, row, ip, command=command, account=account)
+    switches = {"checks": checks, "pulls": pulls, "approves": approves}
+    _record(action, access, row, ip, command=command, account=account, **switches)
     return row, secret
 
 
@@ -169,7 +176,7 @@ def _new_secret() -> tuple[str, str]:
 
 
 def _record(
-    action: AuditAction, access: ProjectAccess, row: Integration, ip: str | None, **more: str
+    action: AuditAction, access: ProjectAccess, row: Integration, ip: str | None, **more: str | bool
 ) -> None:
     data: JsonObject = {"name": access.project.name, "forge": row.kind, **more}
     record(

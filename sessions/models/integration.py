@@ -26,6 +26,11 @@ class Integration(models.Model):
     account = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
     )
+    # What answers beside the comments: how the newest commit of a pull request is, branches and
+    # pull requests of what was changed, and approvals where an agent's review comes to one.
+    checks = models.BooleanField(default=False, db_default=False)
+    pulls = models.BooleanField(default=False, db_default=False)
+    approves = models.BooleanField(default=False, db_default=False)
     # Deliveries whose signature was wrong, since the last that was right.
     refused = models.PositiveIntegerField(default=0)
     created_by = models.ForeignKey(
@@ -134,7 +139,14 @@ class Conversation(models.Model):
 
 
 class OutsideReply(models.Model):
-    """One comment of ours on a forge. What it says is read when it is written there."""
+    """One thing of ours on a forge. What it says is read when it is written there."""
+
+    class Kind(models.TextChoices):
+        COMMENT = "comment", _("Reply")
+        REVIEW = "review", _("Review")
+        CHECK = "check", _("Check")
+        # The branch of a session, and its pull request.
+        PULL = "pull", _("Pull request")
 
     class State(models.TextChoices):
         # To be written, or written anew.
@@ -147,6 +159,11 @@ class OutsideReply(models.Model):
     # Stands in the comment, so that it is found where the answer of the forge was lost.
     id = models.CharField(primary_key=True, max_length=40)
     integration = models.ForeignKey(Integration, models.CASCADE, related_name="replies")
+    kind = models.CharField(
+        max_length=7, choices=Kind, default=Kind.COMMENT, db_default=Kind.COMMENT.value
+    )
+    # Of a kind: what a review says, or how far it is with what takes several steps.
+    data = models.JSONField(default=dict, db_default={})
     # As of its conversation.
     place = models.CharField(max_length=600)
     thread = models.CharField(max_length=40)

@@ -75,6 +75,7 @@ def integration(request: TeamRequest, project: str) -> HttpResponse:
             access,
             command=form.cleaned_data["command"],
             account_id=form.cleaned_data["account"] and form.cleaned_data["account"].pk,
+            **{name: form.cleaned_data[name] for name in ("checks", "pulls", "approves")},
             ip=ip,
         ),
     )

@@ -40,7 +40,7 @@ NAMES = [
     "write",
 ]
 ASKING = ["plan_enter", "plan_exit", "question"]
-SWITCHED = ["batch", "codesearch", "lsp", "websearch"]
+SWITCHED = ["batch", "codesearch", "lsp", "review", "websearch"]
 
 
 class _Item(BaseModel):

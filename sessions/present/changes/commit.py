@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,17 +9,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import list_of, number_of, text_of
-from sessions.actions.sessions import is_default_title
+from opencode_web.lib.json import number_of
+from sessions.actions.suggested_message import suggested_message
 from sessions.forges.registry import NAMES
-from sessions.models import Checkout, Message, Part, Session
+from sessions.models import Checkout, Session
 from sessions.present.changes.entries import Asked, Found, Source
-from sessions.present.data import first_line
 from sessions.present.place import Place
 from sessions.present.stored_text import stored_text
 from sessions.publish_settings import publishing_of
 
-_MAX_SUBJECT_CHARS = 72
 _SHORT = 10
 
 
@@ -97,30 +94,6 @@ def commit_address(place: Place, source: Source) -> str:
     """The pane of a source, with what became of a commit that was asked for."""
     more = "&committed=1" if source is Source.UNCOMMITTED else ""
     return f"{place.url('session')}?panel=changes&source={source.value}{more}"
-
-
-def suggested_message(session: Session, row: Checkout | None) -> str:
-    """The session's title; once something of it is committed, what was asked for last."""
-    title = "" if is_default_title(session.title) else session.title
-    if title and not (row and list_of(row.survey, "commits")):
-        return _subject(title)
-    return _newest_prompt(session) or _subject(title)
-
-
-def _subject(text: str) -> str:
-    """Cut between two words, where that leaves most of it. A title may be cut already."""
-    most = text.removesuffix("…")[:_MAX_SUBJECT_CHARS]
-    words = textwrap.shorten(text.removesuffix("…"), _MAX_SUBJECT_CHARS, placeholder="")
-    return words if len(words) > len(most) // 2 else most
-
-
-def _newest_prompt(session: Session) -> str:
-    message = Message.objects.visible(session).filter(role="user").order_by("-seq").first()
-    if message is None:
-        return ""
-    parts = Part.objects.filter(message=message, type="text").order_by("seq", "id")
-    texts = [text_of(part.data, "text") for part in parts if not part.data.get("synthetic")]
-    return _subject(first_line(texts[0])) if texts else ""
 
 
 def _form(

@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, list_of, number_of, text_of
 from sessions.actions.sessions import is_default_title
+from sessions.actions.suggested_message import suggested_message
 from sessions.changes.steps import changed_paths
 from sessions.config.sharing import Links
 from sessions.forges.registry import NAMES
 from sessions.models import Checkout, Session
-from sessions.present.changes.commit import suggested_message
 from sessions.present.place import Place
 from sessions.present.projects import project_url
 from sessions.present.pulls import PullLine, load_pulls

@@ -29,6 +29,7 @@ from sessions.runner.calls.call_stops import stoppable
 from sessions.runner.calls.model_requests import ask_model
 from sessions.runner.calls.permission import decide
 from sessions.runner.calls.plugin_calls import PluginCalls, noted
+from sessions.runner.calls.pull_reviews import write_review
 from sessions.runner.calls.questions import ask_person, was_asked
 from sessions.runner.calls.step_setup import StepSetup
 from sessions.runner.calls.subagents import spawn
@@ -49,6 +50,7 @@ from tools.context import (
     PermissionAsk,
     Question,
     Report,
+    ReviewDraft,
     SkillText,
     Subtask,
     Suspended,
@@ -62,6 +64,7 @@ from tools.todo import Todo, read_items
 READ_ONLY = frozenset(
     {
         *("read", "glob", "grep", "list", "lsp", "todowrite", "todoread"),
+        "review",
         *("webfetch", "websearch", "codesearch"),
     }
 )
@@ -142,6 +145,10 @@ class CallContext:
         if report is None:
             raise Suspended(on="children")
         return report
+
+    async def post_review(self, review: ReviewDraft) -> str:
+        """See `ToolContext.post_review`."""
+        return await in_db(write_review, self._lease, self.part, review)
 
     async def nested_instructions(self, file: Path) -> Sequence[InstructionText]:
         """See `ToolContext.nested_instructions`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sessions.agents.loader import load_agents
 from sessions.config.network import project_network
 from sessions.config.web_search import with_search
 from sessions.events.messages import UserMessage
+from sessions.integrations.reviews import can_review
 from sessions.mcp.servers import words_of_servers
 from sessions.models import Session
 from sessions.plan_file import plan_path
@@ -82,6 +84,7 @@ def build_request(
     """The context, the history and the tools of one turn of this person."""
     config, agent, ruleset = setup.config, setup.agent, setup.ruleset
     features = with_search(config.features(), session.project.team_id, config)
+    features = replace(features, review=can_review(session))
     tools = offered_tools(ruleset, model_id=model.api_model, features=features)
     tools = [*tools, *offered_custom(session, setup)]
     # A server never takes the place of a tool that is there without it.

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from sessions.forges.adapter import ForgeKind
+from tests.sessions.forges.pull_parts import PullParts, answer_parts
 from tests.web_server import answer, serve_any
 
 TOKEN = "glpat-0123456789abcdef"
@@ -36,7 +37,8 @@ class FakeForge:
     # What is written on its issues and pull requests: {"id", "body", "on", "reactions"}.
     comments: list[Json] = field(default_factory=list)
     issues: set[int] = field(default_factory=lambda: {7, 8})
-    # Whether a comment is kept and the answer lost.
+    parts: PullParts = field(default_factory=PullParts)
+    # Whether what is written is kept and the answer lost.
     loses_answers: bool = False
 
     @property
@@ -55,10 +57,13 @@ class FakeForge:
         if self.then:
             self.then.pop(0)(handler)
             return
-        before = len(self.comments)
+        before = len(self.comments) + self.parts.written
         status, said = self._answer(handler.command, handler.path, headers, body)
-        if self.loses_answers and len(self.comments) > before:
+        if self.loses_answers and len(self.comments) + self.parts.written > before:
             handler.close_connection = True
+            return
+        if isinstance(said, str):
+            answer(said.encode(), status=status)(handler)
             return
         sent = json.dumps(said).encode()
         answer(sent, status=status, content_type="application/json")(handler)
@@ -70,6 +75,12 @@ class FakeForge:
             return 401, {"message": "401 Unauthorized"}
         parts = urlsplit(path)
         root = urlsplit(self.api).path
+        path = quote(self.path, safe="") if self.kind is ForgeKind.GITLAB else self.path
+        here = f"{root}/{'projects' if self.kind is ForgeKind.GITLAB else 'repos'}/{path}"
+        if (rest := parts.path.removeprefix(here)) != parts.path:
+            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+            if (said := answer_parts(self, method, rest, query, body)) is not None:
+                return said
         if self.kind is ForgeKind.GITLAB:
             root += f"/projects/{quote(self.path, safe='')}"
             if (rest := parts.path.removeprefix(root)) != parts.path and "/notes" in rest:

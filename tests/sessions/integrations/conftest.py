@@ -5,6 +5,7 @@ import hmac
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,24 +15,33 @@ from django.utils import timezone
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.loop import submit
 from sessions.access import ProjectAccess, access_project
+from sessions.checkouts.jobs import run_job
 from sessions.forges.adapter import ForgeKind
+from sessions.integrations.answers import send_answers
 from sessions.integrations.handle import handle_due
 from sessions.integrations.replies import send_replies
 from sessions.integrations.setup import host_of, set_up_integration
 from sessions.models import (
+    Checkout,
     InboundDelivery,
     LinkedAccount,
     OutsideReply,
     Project,
     ProjectForge,
+    SavedRule,
     Session,
 )
 from sessions.publish_settings import publishing_of
 from sessions.runner import run_session
 from teams.auth import authenticate_user
 from teams.models import User
+from tests.sessions.checkouts.conftest import INIT
+from tests.sessions.checkouts.conftest import run as sh
 from tests.sessions.factories import script
 from tests.sessions.forges.servers import TOKEN, FakeForge, forge
+from tests.sessions.forges.test_reviews import pull_on
+from tests.sessions.git_server import git_server
+from tests.sessions.runner.drains import allow_bash
 
 REPOSITORY = "acme/till"
 SAYS = script([{"text": "Tax is added in `till.py` **and** `bill.py`."}])
@@ -118,7 +128,10 @@ class Forge:
         self.write()
 
     def write(self) -> None:
-        OutsideReply.objects.filter(state="pending").update(next_at=timezone.now())
+        pending = OutsideReply.objects.filter(state="pending")
+        pending.exclude(kind="comment").update(next_at=timezone.now())
+        submit(send_answers()).result(30)
+        pending.filter(kind="comment").update(next_at=timezone.now())
         submit(send_replies()).result(30)
 
     @property
@@ -166,3 +179,72 @@ def run(session: Session) -> None:
 def newest(outside: Forge, text: str, **more: Any) -> str:
     outside.say(text, **more)
     return outside.answers[-1]
+
+
+@dataclass
+class Shop:
+    """A project on a forge whose repository is there: `bare` is it, `clone` somebody's copy.
+
+    Pull request 3 is the branch topic, which changes the second line of till.py.
+    """
+
+    outside: Forge
+    bare: Path
+    clone: Path
+
+    def ask(self, *steps: list[dict[str, Any]], **more: Any) -> Session:
+        """Somebody has the agent do these steps. Returns: the session, at rest."""
+        self.outside.say(f"/oc {script(*steps)}", **more)
+        session = Session.objects.latest("created_at")
+        if not SavedRule.objects.exists():
+            allow_bash(session)
+        run(session)
+        return session
+
+    def settle(self) -> None:
+        """Do all that is left to be done."""
+        for _ in range(12):
+            self.outside.write()
+            jobs = list(Checkout.objects.exclude(job=""))
+            for row in jobs:
+                submit(run_job(row.pk)).result(60)
+            waiting = OutsideReply.objects.filter(state="pending")
+            if not jobs and not waiting.exists():
+                break
+
+    def head(self, branch: str) -> str:
+        return sh(f"git rev-parse -q --verify refs/heads/{branch} || true", self.bare).strip()
+
+    @property
+    def review(self) -> dict[str, Any]:
+        [made] = self.outside.server.parts.reviews
+        return made
+
+
+@pytest.fixture
+def shop(outside: Forge, bob: User, tmp_path: Path, settings: Any) -> Iterator[Shop]:
+    settings.DATA_DIR = tmp_path / "data"
+    folder, bare, clone = (
+        Path(outside.project.directory),
+        tmp_path / "acme" / "till.git",
+        tmp_path / "clone",
+    )
+    sh(f"rm -rf .git; {INIT}", folder)
+    sh(f"git init -q --bare -b main {bare}; git clone -q {folder} {clone}", tmp_path)
+    sh("git config http.receivepack true", bare)
+    sh(f"git remote set-url origin {bare}; git push -q origin main", clone)
+    sh(
+        "git checkout -qb topic; printf 'one\\n2\\nthree\\n' >till.py; git commit -qam Topic;"
+        "git push -q origin topic HEAD:refs/pull/3/head HEAD:refs/merge-requests/3/head",
+        clone,
+    )
+    commit = sh("git rev-parse topic", clone).strip()
+    server = outside.server
+    server.pulls += [pull_on(server.kind, number, sha=commit) for number in (1, 2, 3)]
+    for one in server.pulls[:2]:
+        one["state"] = "closed"
+    server.parts.files = {"till.py": "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"}
+    link_account(outside, bob)
+    with git_server(tmp_path) as place:
+        ProjectForge.objects.update(remote_url=f"http://{place}/acme/till.git")
+        yield Shop(outside, bare, clone)

@@ -1,0 +1,119 @@
+"""What answers on a forge beside the comments: reviews, checks, branches and pull requests.
+
+Each is a row of the same outbox as the comments, is written once, and tried again as they are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from django.utils import timezone
+
+from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import AppError
+from opencode_web.lib.ids import new_id
+from sessions.access import SessionAccess
+from sessions.actions.deliveries import claim_due
+from sessions.forges.adapter import Forge, ForgeError, Pull
+from sessions.integrations.checks import show_check
+from sessions.integrations.publish import publish
+from sessions.integrations.replies import CLAIMED_FOR, give_up, put_off, settle
+from sessions.integrations.reviews import post_review
+from sessions.integrations.setup import place_of
+from sessions.integrations.steps import Step
+from sessions.models import Integration, OutsideReply
+from sessions.publish_settings import forge_of, publishing_of
+
+logger = logging.getLogger(__name__)
+
+_BATCH, _BATCHES = 20, 10
+_Kind = OutsideReply.Kind
+_WRITERS: dict[str, Callable[[OutsideReply, Forge], Awaitable[Step]]] = {
+    _Kind.REVIEW: post_review,
+    _Kind.CHECK: show_check,
+    _Kind.PULL: publish,
+}
+
+
+def begin_answers(
+    integration: Integration,
+    access: SessionAccess,
+    *,
+    prompt_id: str,
+    place: str,
+    thread: str,
+    pull: Pull | None,
+) -> None:
+    """Have a prompt answered by what the project has switched on, beside the comment."""
+    now = timezone.now()
+    wanted = {}
+    if integration.checks and pull is not None and pull.head:
+        wanted[_Kind.CHECK] = {"commit": pull.head}
+    if integration.pulls:
+        wanted[_Kind.PULL] = {}
+    OutsideReply.objects.bulk_create(
+        OutsideReply(
+            id=new_id("rep"),
+            integration=integration,
+            kind=kind,
+            data=data,
+            place=place,
+            thread=thread,
+            session=access.session,
+            prompt_id=prompt_id,
+            next_at=now,
+            created_at=now,
+        )
+        for kind, data in wanted.items()
+    )
+
+
+async def send_answers() -> int:
+    """Write what is due. Returns: how many were tried."""
+    count = 0
+    for _ in range(_BATCHES):
+        claimed = await in_db(_claim)
+        await asyncio.gather(*map(_send, claimed))
+        count += len(claimed)
+        if len(claimed) < _BATCH:
+            break
+    return count
+
+
+def _claim() -> list[OutsideReply]:
+    due = OutsideReply.objects.filter(state=OutsideReply.State.PENDING, kind__in=_WRITERS)
+    due = due.select_related("integration__project__team", "session__project__team").order_by("pk")
+    return claim_due(due, _BATCH, lasts=CLAIMED_FOR)
+
+
+async def _send(row: OutsideReply) -> None:
+    try:
+        publishing = await in_db(publishing_of, row.integration.project)
+        if place_of(publishing) != row.place:
+            await in_db(give_up, row, "The project is on another repository now.")
+            return
+        step = await _WRITERS[row.kind](row, await in_db(forge_of, publishing))
+    except ForgeError as exc:
+        await in_db(put_off, row, exc.told, exc.wait_s)
+    except AppError as exc:
+        await in_db(put_off, row, exc.told, 0)
+    except Exception:  # the edge of a task: one bad answer must not hold up the others
+        logger.exception("integration.crashed answer=%s", row.pk)
+        await in_db(put_off, row, "The server failed while it wrote this. The error was logged.", 0)
+    else:
+        await in_db(_settle, row, step)
+
+
+def _settle(row: OutsideReply, step: Step) -> None:
+    if not step.again_s:
+        settle(row, is_last=step.is_last)
+        return
+    OutsideReply.objects.filter(pk=row.pk, attempts=row.attempts).update(
+        attempts=0,
+        problem="",
+        cause={},
+        next_at=timezone.now() + timedelta(seconds=step.again_s),
+    )

@@ -57,7 +57,7 @@ def context_inputs(
         team_skills=shared_skills(session.project.team_id, config),
         ruleset=ruleset,
         servers=lambda: words_of_servers(session.project, config.mcp, ruleset, author_id),
-        network=project_network(session.project).sentence,
+        network="none" if session.is_read_only else project_network(session.project).sentence,
         redactor=lambda: project_redactor(session.project_id),
     )
 

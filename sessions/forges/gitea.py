@@ -31,6 +31,7 @@ from sessions.forges.answers import (
 )
 from sessions.forges.api import Api
 from sessions.forges.issue_comments import IssueComments
+from sessions.forges.people import People
 
 _DRAFT = re.compile(r"\s*(wip:|\[wip\])", re.IGNORECASE)
 _STATUSES = {
@@ -43,7 +44,7 @@ _STATUSES = {
 _PAGE, _PAGES = 50, 6
 
 
-class Gitea(IssueComments):
+class Gitea(IssueComments, People):
     """`path` is owner/name."""
 
     def __init__(self, base: str, path: str, token: str) -> None:
@@ -63,7 +64,7 @@ class Gitea(IssueComments):
 
     async def find(self, head: str) -> Pull | None:
         """Look through the newest 300 open ones: it can be asked for by base and head together
-        only, and then answers with a closed one too.
+        only, and then answers with a closed one too. `head` can also be its newest commit.
 
         Raises: ForgeError.
         """
@@ -73,7 +74,8 @@ class Gitea(IssueComments):
             )
             found = objects_of(answer)
             for one in found:
-                if text_at(one, "head", "ref") == head and is_of_repository(one):
+                ends = (text_at(one, "head", "ref"), text_at(one, "head", "sha"))
+                if head in ends and is_of_repository(one):
                     return _pull(one)
             # A server may allow fewer on a page, so only an empty one is the end.
             if not found:

@@ -21,13 +21,14 @@ from sessions.forges.answers import (
 )
 from sessions.forges.api import Api
 from sessions.forges.issue_comments import IssueComments
+from sessions.forges.people import People
 
 _MORE = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
 _FAILED = {"failure", "cancelled", "timed_out", "action_required", "startup_failure"}
 _NO_CHECKS = CheckCounts()
 
 
-class GitHub(IssueComments):
+class GitHub(IssueComments, People):
     """`path` is owner/name."""
 
     def __init__(self, base: str, path: str, token: str) -> None:

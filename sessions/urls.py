@@ -26,6 +26,7 @@ from sessions.views import (
     home,
     inbox,
     integration,
+    integration_rules,
     live,
     mcp_sign_in,
     mentions,
@@ -128,6 +129,21 @@ _project: list[URLPattern] = [
         "integration/link/<int:linked>",
         integration.integration_linked,
         name="integration_linked",
+    ),
+    path(
+        "integration/rules",
+        integration_rules.integration_rules,
+        name="integration_rules",
+    ),
+    path(
+        "integration/rules/<str:forge_rule>",
+        integration_rules.integration_rule,
+        name="integration_rule",
+    ),
+    path(
+        "integration/rules/<str:forge_rule>/remove",
+        integration_rules.integration_rule_remove,
+        name="integration_rule_remove",
     ),
     path(
         "integration/again/<str:failed>",

@@ -182,6 +182,9 @@ class AuditAction(StrEnum):
     INTEGRATION_UPDATED = "integration.updated"
     INTEGRATION_DELETED = "integration.deleted"
     INTEGRATION_REPEATED = "integration.repeated"
+    INTEGRATION_RULE_ADDED = "integration_rule.added"
+    INTEGRATION_RULE_CHANGED = "integration_rule.changed"
+    INTEGRATION_RULE_REMOVED = "integration_rule.removed"
     ACCOUNT_LINKED = "account.linked"
     ACCOUNT_UNLINKED = "account.unlinked"
     WEBHOOK_CREATED = "webhook.created"
@@ -299,6 +302,7 @@ LASTING = frozenset(
         AuditAction.SCHEDULE_UPDATED,
         AuditAction.SCHEDULE_RESUMED,
         *(AuditAction.INTEGRATION_CREATED, AuditAction.INTEGRATION_UPDATED),
+        *(AuditAction.INTEGRATION_RULE_ADDED, AuditAction.INTEGRATION_RULE_CHANGED),
         AuditAction.ACCOUNT_LINKED,
         AuditAction.WEBHOOK_CREATED,
         AuditAction.WEBHOOK_UPDATED,

@@ -168,6 +168,13 @@ SENTENCES: dict[str, Promise] = {
     Did.INTEGRATION_REPEATED: gettext_lazy(
         "{who} repeated a delivery of the integration of {name}."
     ),
+    Did.INTEGRATION_RULE_ADDED: gettext_lazy("{who} added a rule to the integration of {name}."),
+    Did.INTEGRATION_RULE_CHANGED: gettext_lazy(
+        "{who} changed a rule of the integration of {name}."
+    ),
+    Did.INTEGRATION_RULE_REMOVED: gettext_lazy(
+        "{who} removed a rule of the integration of {name}."
+    ),
     Did.ACCOUNT_LINKED: gettext_lazy("{who} linked the account {name} on {host}."),
     Did.ACCOUNT_UNLINKED: gettext_lazy("{who} unlinked the account {name} of {member} on {host}."),
     Did.WEBHOOK_CREATED: gettext_lazy("{who} created the webhook {it}."),

@@ -13,6 +13,7 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import TypeVar, cast
 from urllib.parse import quote, quote_plus
 
@@ -39,6 +40,8 @@ class Redactor:
 
     def __init__(self, secrets: Mapping[str, str], *, keys: KnownKeys | None = None) -> None:
         self.secrets = dict(secrets)
+        # What commands have in their environment.
+        self.lent = self.secrets
         self.keys = keys
         self._marks = {
             needle: mark_of(name).encode()
@@ -53,6 +56,12 @@ class Redactor:
 
     def __bool__(self) -> bool:
         return bool(self._needles) or self.keys is not None
+
+    def withheld(self) -> Redactor:
+        """Returns: one that hides the same, and lends nothing to commands."""
+        made = copy(self)
+        made.lent = {}
+        return made
 
     @property
     def longest(self) -> int:

@@ -148,6 +148,18 @@ def checkout_of(session: Session) -> Checkout | None:
     return Checkout.objects.filter(folder=session.folder, project=session.project_id).first()
 
 
+def follow_commit(session: Session, commit: str, *, fetch: str) -> None:
+    """Have its own worktree brought to a newer commit of the pull request that it works on.
+
+    That is done before the next turn, and not where the worktree has changes of its own. `fetch` is
+    the ref of the remote repository that has the commit. Must run inside a transaction.
+    """
+    rows = Checkout.objects.filter(session=session, fetch=fetch).exclude(fetch="")
+    new = rows.filter(state__in=(Checkout.State.NEW, Checkout.State.FAILED))
+    if not new.update(base=commit):
+        rows.exclude(base=commit).update(follows=commit)
+
+
 def request_look(access: SessionAccess) -> Checkout:
     """Have it compared with the project. Nothing changes, so it is no matter if one job goes on."""
     checkout = _own(access)

@@ -63,6 +63,8 @@ def fork_session(access: SessionAccess, *, before: str | None = None) -> Session
         permission=source.permission,
         metadata=source.metadata,
         private=(source.root or source).is_private or None,
+        read_only=source.is_read_only or None,
+        cost_limit=source.cost_limit,
     )
     data: JsonObject = {"source": source.pk}
     fork = open_session(access, created, AuditAction.SESSION_FORKED, data, session_id=fork_id)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from django.db import transaction
 from django.utils import timezone
@@ -65,11 +66,14 @@ def create_session(  # noqa: PLR0913  as many things can be chosen
     checkout: Plan | None = None,
     session_id: str = "",
     private: bool = False,
+    read_only: bool = False,
+    cost_limit: Decimal | None = None,
 ) -> Session:
     """Begin a session. It works in `folder`, by default the project's; with a `checkout` it has a
     worktree of its own. One with a `parent` works where that does, and is as private as its tree.
 
-    `session_id` is one that a client has just made.
+    `session_id` is one that a client has just made. `read_only` and `cost_limit`, USD, hold for it
+    and all below it, for good.
 
     Raises: Conflict while the project's files are not ready, and for an id that is taken; Invalid
     for one that is none, or was not made just now: it could be that of a session that is gone; and
@@ -81,6 +85,7 @@ def create_session(  # noqa: PLR0913  as many things can be chosen
         # Who archives or deletes the tree has seen all that is in it.
         parent = lock_session(parent.pk)
         folder, checkout = WorkFolder(parent.folder, parent.path), None
+        read_only, cost_limit = parent.is_read_only, parent.cost_limit
     elif checkout is not None:
         folder = replace(folder, checkout=folder_for(access.project, session_id))
     event = SessionCreated(
@@ -97,6 +102,8 @@ def create_session(  # noqa: PLR0913  as many things can be chosen
         permission=permission or [],
         metadata=metadata or {},
         private=(private and parent is None) or None,
+        read_only=read_only or None,
+        cost_limit=cost_limit,
     )
     session = open_session(access, event, AuditAction.SESSION_CREATED, session_id=session_id)
     if checkout is not None:

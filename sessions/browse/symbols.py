@@ -30,7 +30,7 @@ from sessions.config.effective import project_config
 from sessions.config.programs import language_servers
 from sessions.git.places import lent_objects
 from sessions.language_servers.running import workspace_for
-from sessions.models import Project
+from sessions.models import Checkout, Project
 from sessions.sandboxes.build import project_sandbox
 from tools.errors import ToolError
 from tools.lsp.client import Client
@@ -176,11 +176,16 @@ async def _ask(
 def _sandbox(scope: FileScope) -> Sandbox:
     project = Project.objects.select_related("team").get(pk=scope.project_id)
     folder = hashlib.sha256(os.fsencode(scope.worktree)).hexdigest()[:16]
+    # It may have a stranger's code.
+    of_strangers = Checkout.objects.filter(
+        project=project, folder=str(scope.worktree), session__is_read_only=True
+    )
     return project_sandbox(
         project,
         worktree=scope.worktree,
         session_dir=settings.DATA_DIR / "code" / project.pk / folder,
         lent=(lent_objects(project.pk),) if scope.is_checkout else (),
+        isolated=scope.is_checkout and of_strangers.exists(),
     )
 
 

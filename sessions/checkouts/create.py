@@ -112,10 +112,13 @@ async def _start_of(project: Repository, wanted: Wanted) -> Made:
     except NoCheckouts:
         raise
     except CheckoutError:
-        # Rescued work can be restored even if the branch that it came from is gone.
-        if wanted.rescued is None:
+        # Rescued work can be restored even if the branch that it came from is gone, and a pull
+        # request can go into one that was never fetched.
+        if wanted.rescued is not None:
+            return Made(wanted.base, wanted.rescued.head)
+        if not wanted.fetch:
             raise
-        return Made(wanted.base, wanted.rescued.head)
+        return replace(await _find_base(project, ""), base_branch=wanted.base)
 
 
 async def _find_base(project: Repository, wanted: str) -> Made:

@@ -12,6 +12,8 @@ from sessions.checkouts.repository import CheckoutError, Person, Repository
 from sessions.events.checkout_reasons import CheckoutReason as Why
 
 BASE_REF = "refs/opencode/base/"
+# What a pull request has now whose worktree could not be brought to it.
+NEWER_REF = "refs/opencode/newer/"
 RESCUE_REF = "refs/opencode/rescue/"
 _GITLINK = "160000"
 _SERVER = Person("OpenCode Web", "opencode-web@localhost")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sessions.checkouts.repository import CheckoutError, Repository
-from sessions.checkouts.rescue import BASE_REF, rescue_ref
+from sessions.checkouts.rescue import BASE_REF, NEWER_REF, rescue_ref
 from sessions.events.checkout_reasons import CheckoutReason as Why
 
 _NOTHING = {"sha1": "0" * 40, "sha256": "0" * 64}
@@ -32,6 +32,9 @@ async def forget(project: Repository, store: Repository, session_id: str) -> Non
     for repository in (project, store):
         if repository is store and not store.git_dir.is_dir():
             continue
-        for ref in (rescue_ref(session_id), f"{BASE_REF}{session_id}"):
+        for ref in (
+            rescue_ref(session_id),
+            *(f"{one}{session_id}" for one in (BASE_REF, NEWER_REF)),
+        ):
             # Without the ref that is no failure.
             await repository.ask("update-ref", "--no-deref", "-d", ref, writes=True)

@@ -104,6 +104,15 @@ def mark_made(checkout: Checkout, made: Made) -> None:
     publish_worktree(checkout)
 
 
+def note_followed(checkout: Checkout, *, moved: bool) -> None:
+    """It was brought to the commit that it follows, or is left where it is."""
+    # Not where another commit has come meanwhile.
+    rows = Checkout.objects.filter(pk=checkout.pk, follows=checkout.follows)
+    base = checkout.follows if moved else checkout.base
+    if not rows.update(follows="", base=base, looked_at=None) and moved:
+        Checkout.objects.filter(pk=checkout.pk).update(base=base)
+
+
 def mark_unmade(checkout: Checkout, told: Told, *, prompt_id: str = "") -> None:
     """It could not be made. Rescued work stays rescued."""
     state = State.RESCUED if checkout.rescued else State.FAILED

@@ -1,7 +1,8 @@
 """What a session and its sub-agents may cost before somebody has to agree. Reads only.
 
-The limit is `limits.session_cost` of the settings. Whoever allows more allows the same amount once
-more, for the whole tree; two answers to the same overrun count once.
+The limit is `limits.session_cost` of the settings, or a lower one of the session. Whoever allows
+more allows the same amount once more, for the whole tree; two answers to the same overrun count
+once.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def session_cost(config: JsonObject) -> Decimal | None:
 
 def load_cost_limit(session: Session) -> CostLimit | None:
     """Returns: how far the tree of the session is. None, and no query, where no limit is set."""
-    amount = project_limits(session.project).session_cost
+    limits = (project_limits(session.project).session_cost, session.cost_limit)
+    amount = min((one for one in limits if one is not None), default=None)
     if amount is None:
         return None
     tree = tree_of(session)
@@ -64,8 +66,8 @@ def load_cost_limit(session: Session) -> CostLimit | None:
     allowed = PermissionRequest.objects.filter(
         session__in=tree, permission=PERMISSION, status=PermissionRequest.Status.ONCE
     ).values_list("metadata", flat=True)
-    limits = (Decimal(one["limit"]) + Decimal(one["amount"]) for one in allowed)
-    return CostLimit(spent, max([amount, *limits]), amount)
+    raised = (Decimal(one["limit"]) + Decimal(one["amount"]) for one in allowed)
+    return CostLimit(spent, max([amount, *raised]), amount)
 
 
 def find_overrun(session: Session) -> CostLimit | None:

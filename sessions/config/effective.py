@@ -74,8 +74,14 @@ def project_config(project: Project, directory: str = "") -> Config:
 
 
 def session_config(session: Session) -> Config:
-    """Like `project_config`, with what the worktree brings that the session works in."""
-    return project_config(session.project, files_of(session))
+    """Like `project_config`, with what the worktree brings that the session works in.
+
+    One that only reads has no MCP servers and no other repositories to read.
+    """
+    config = project_config(session.project, files_of(session))
+    if session.is_read_only:
+        return config.model_copy(update={"mcp": {}, "references": {}, "reference": {}})
+    return config
 
 
 def project_limits(project: Project) -> Limits:

@@ -38,6 +38,8 @@ class SessionCreated(Frozen):
 
     `path` is the folder that it works in, from the root of its files, when that is another one.
     `origin` is set for forks: the session that they and forks of theirs began as.
+
+    Units: `cost_limit` is USD.
     """
 
     type: Literal["session.created"] = "session.created"
@@ -55,6 +57,8 @@ class SessionCreated(Frozen):
     permission: list[JsonObject] = []
     metadata: JsonObject = {}
     private: bool | None = None
+    read_only: bool | None = None
+    cost_limit: Decimal | None = None
 
 
 class SessionUpdated(Frozen):

@@ -163,6 +163,14 @@ class Forge(Protocol):
         """
         ...
 
+    async def own_account(self) -> str:
+        """Returns: the number of the token's account, or nothing. Raises: ForgeError."""
+        ...
+
+    async def may_push(self, name: str, account_id: str) -> bool:
+        """Whether an account may push to the repository. Raises: ForgeError."""
+        ...
+
     async def react(self, thread: Thread, comment: str) -> None:
         """Show with a pair of eyes that a comment was read. Raises: ForgeError."""
         ...

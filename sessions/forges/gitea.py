@@ -31,6 +31,7 @@ from sessions.forges.answers import (
 )
 from sessions.forges.api import Api
 from sessions.forges.issue_comments import IssueComments
+from sessions.forges.people import People
 from sessions.forges.pull_reviews import GiteaReviews
 from sessions.forges.statuses import Statuses
 
@@ -45,7 +46,7 @@ _STATUSES = {
 _PAGE, _PAGES = 50, 6
 
 
-class Gitea(IssueComments, GiteaReviews, Statuses):
+class Gitea(IssueComments, GiteaReviews, Statuses, People):
     """`path` is owner/name."""
 
     def __init__(self, base: str, path: str, token: str) -> None:
@@ -65,7 +66,7 @@ class Gitea(IssueComments, GiteaReviews, Statuses):
 
     async def find(self, head: str) -> Pull | None:
         """Look through the newest 300 open ones: it can be asked for by base and head together
-        only, and then answers with a closed one too.
+        only, and then answers with a closed one too. `head` can also be its newest commit.
 
         Raises: ForgeError.
         """
@@ -75,7 +76,8 @@ class Gitea(IssueComments, GiteaReviews, Statuses):
             )
             found = objects_of(answer)
             for one in found:
-                if text_at(one, "head", "ref") == head and is_of_repository(one):
+                ends = (text_at(one, "head", "ref"), text_at(one, "head", "sha"))
+                if head in ends and is_of_repository(one):
                     return _pull(one)
             # A server may allow fewer on a page, so only an empty one is the end.
             if not found:

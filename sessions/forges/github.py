@@ -21,6 +21,7 @@ from sessions.forges.answers import (
 )
 from sessions.forges.api import Api
 from sessions.forges.issue_comments import IssueComments
+from sessions.forges.people import People
 from sessions.forges.pull_reviews import PullReviews
 from sessions.forges.statuses import CheckRuns
 
@@ -29,7 +30,7 @@ _FAILED = {"failure", "cancelled", "timed_out", "action_required", "startup_fail
 _NO_CHECKS = CheckCounts()
 
 
-class GitHub(IssueComments, PullReviews, CheckRuns):
+class GitHub(IssueComments, PullReviews, CheckRuns, People):
     """`path` is owner/name."""
 
     def __init__(self, base: str, path: str, token: str) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import Checks, Pull, PullState, Thread, Wanted
+from sessions.forges.adapter import Checks, ForgeError, Pull, PullState, Thread, Wanted
 from sessions.forges.answers import (
     id_of,
     number_of,
@@ -23,9 +23,11 @@ from sessions.forges.answers import (
 )
 from sessions.forges.api import Api
 from sessions.forges.gitlab_reviews import GitLabReviews
+from sessions.forges.people import is_missing, own_account
 from sessions.forges.statuses import GitLabStatuses
 
 _DRAFT = re.compile(r"\s*(\[draft\]|draft:|\(draft\))", re.IGNORECASE)
+_DEVELOPER = 30
 _STATES = {"merged": PullState.MERGED, "closed": PullState.CLOSED}
 # Others, such as "skipped" and "manual", are neither good nor bad.
 _PIPELINES = {
@@ -91,6 +93,21 @@ class GitLab(GitLabReviews, GitLabStatuses):
         """Raises: ForgeError."""
         path = f"{self._notes(thread)}/{quote(comment, safe='')}/award_emoji"
         await self._api.post(path, {"name": "eyes"})
+
+    async def own_account(self) -> str:
+        """Raises: ForgeError."""
+        return await own_account(self._api)
+
+    async def may_push(self, name: str, account_id: str) -> bool:
+        """Raises: ForgeError."""
+        path = f"{self._project}/members/all/{quote(account_id, safe='')}"
+        try:
+            level = object_of(await self._api.get(path)).get("access_level")
+        except ForgeError as exc:
+            if is_missing(exc):
+                return False
+            raise
+        return isinstance(level, int) and level >= _DEVELOPER
 
     def _notes(self, thread: Thread) -> str:
         kind = "merge_requests" if thread.is_pull else "issues"

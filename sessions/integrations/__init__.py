@@ -3,6 +3,8 @@
     setup.py     what admins set, and what is wrong with it
     receive.py   takes what a forge sends: signed, once, before it is answered
     handle.py    does what it asks, in order within a thread
+    rules.py     what admins have started by what happens there, with templates.py
+    start.py     whether a rule starts something, and as whom, with matching.py and bursts.py
     accounts.py  which of our people wrote it          prompts.py  what the agent reads of it
     replies.py   writes and edits the comments that answer
     answers.py   what else answers: reviews.py, checks.py, publish.py

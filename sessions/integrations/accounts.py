@@ -111,16 +111,21 @@ def person_of(
     integration: Integration, team: Team, *, host: str, outside_id: str, is_trusted: bool
 ) -> User | None:
     """Returns: in whose name a comment counts; None for nobody's."""
-    row = (
-        LinkedAccount.objects.filter(
-            team=team, host=host, outside_id=outside_id, linked_at__isnull=False
-        )
-        .select_related("user")
-        .first()
-    )
-    if row is not None:
-        return row.user
-    account = integration.account if is_trusted else None
+    user = linked_person(team, host=host, outside_id=outside_id)
+    if user is not None:
+        return user
+    return usable_account(integration.account if is_trusted else None, team)
+
+
+def linked_person(team: Team, *, host: str, outside_id: str) -> User | None:
+    """Returns: whose account of a forge it is."""
+    rows = LinkedAccount.objects.filter(team=team, host=host, outside_id=outside_id)
+    row = rows.filter(linked_at__isnull=False).select_related("user").first()
+    return row.user if row else None
+
+
+def usable_account(account: User | None, team: Team) -> User | None:
+    """Returns: a service account, unless it is disabled or gone from the team."""
     if account is None or not account.is_active:
         return None
     is_member = Membership.objects.current().filter(team=team, user=account).exists()

@@ -52,7 +52,7 @@ def begin_answers(
     wanted = {}
     if integration.checks and pull is not None and pull.head:
         wanted[_Kind.CHECK] = {"commit": pull.head}
-    if integration.pulls:
+    if integration.pulls and not access.session.is_read_only:
         wanted[_Kind.PULL] = {}
     OutsideReply.objects.bulk_create(
         OutsideReply(

@@ -1,4 +1,4 @@
-"""Do what comments ask for: each once, and in the order in which a thread has them.
+"""Do what comments and rules ask for: each once, and in the order in which a thread has them.
 
 A delivery is done in one transaction, with the reply that is to be written. What fails for a reason
 that may pass is tried again; what people have to mend is told in the thread and on the page.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Self
 
@@ -21,8 +21,9 @@ from opencode_web.lib.errors import AppError, NotFound, TooManyRequests, Unavail
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Cause, Told, english
+from providers.resolve import parse_ref
 from sessions.access import ProjectAccess, SessionAccess, access_project, access_session
-from sessions.actions.checkouts import Plan, choose_plan
+from sessions.actions.checkouts import Plan, choose_plan, follow_commit
 from sessions.actions.deliveries import claim_due
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.sessions import create_session
@@ -31,9 +32,11 @@ from sessions.forges.adapter import ForgeError, Pull, Thread
 from sessions.forges.inbound import Heard
 from sessions.integrations.accounts import CODE, person_of, propose_link
 from sessions.integrations.answers import begin_answers
-from sessions.integrations.prompts import prompt_parts
-from sessions.integrations.receive import command_in
+from sessions.integrations.bursts import hand_over_reply, withdraw_waiting
+from sessions.integrations.prompts import prompt_parts, rule_parts
+from sessions.integrations.receive import OLDEST, command_in, kept_of
 from sessions.integrations.setup import host_of, place_of
+from sessions.integrations.start import NotStarted, Start, find_start
 from sessions.models import Conversation, InboundDelivery, Integration, OutsideReply, Project
 from sessions.publish_settings import Publishing, forge_of, publishing_of
 from teams.auth import Principal, authenticate_for
@@ -43,7 +46,7 @@ from teams.models import Role, User
 logger = logging.getLogger(__name__)
 
 CLAIMED_FOR = timedelta(minutes=2)
-KEPT_FOR = timedelta(days=14)
+KEPT_FOR = OLDEST + timedelta(days=1)
 # After each attempt that failed for a reason that may pass.
 BACKOFF_S = (10, 30, 120, 600, 1800)
 _BATCH, _BATCHES = 20, 10
@@ -70,13 +73,15 @@ class _Said(Exception):
 class _Work:
     """A delivery with the comment that it was kept with, and the forge as it is set now.
 
-    `code` is that of a comment that links an account, or empty.
+    `code` is that of a comment that links an account, or empty; `start` is there where a rule is
+    about it.
     """
 
     row: InboundDelivery
     heard: Heard
     publishing: Publishing
     code: str
+    start: Start | None = None
 
     @classmethod
     def of(cls, row: InboundDelivery) -> Self:
@@ -124,9 +129,15 @@ def _claim() -> list[InboundDelivery]:
 async def _handle(row: InboundDelivery) -> None:
     work = await in_db(_Work.of, row)
     try:
+        start = None if work.code else await find_start(row, work.heard, work.publishing)
+        if start is not None:
+            await in_db(_do, replace(work, start=start, heard=start.heard), start.user, start.pull)
+            return
         user = None if work.code else await in_db(_person_of, work)
         pull = await _pull_of(work) if user else None
         await in_db(_do, work, user, pull)
+    except NotStarted as exc:
+        await in_db(_end, row, InboundDelivery.State.IGNORED, exc.told)
     except _Said as exc:
         await in_db(_refuse, work, exc)
     except (ForgeError, AppError) as exc:
@@ -206,16 +217,23 @@ def _prompt(work: _Work, user: User, pull: Pull | None) -> None:
         # Of its own: what was begun for it must not stay.
         with transaction.atomic():
             access, is_first = _session_of(work, user, pull)
-            parts = prompt_parts(heard, asked, pull=pull, is_first=is_first)
-            prompt = admit_prompt(access, PromptDraft(parts=parts, delivery="queue"))
+            draft = _draft(work, asked, pull, is_first=is_first)
+            withdrawn = withdraw_waiting(access, row, work.start)
+            prompt = admit_prompt(access, draft)
     except (Unavailable, TooManyRequests, BudgetReached):
         raise  # it passes
     except AppError as exc:
         if row.integration.project.status == Project.Status.PREPARING:
             raise
+        if work.start is not None:
+            raise NotStarted(exc.told) from exc
         # The thread may be public: the reason can name budgets, projects and other people's work.
         raise _Said(_NOT_STARTED, exc.told) from exc
-    _reply(work, access=access, prompt_id=prompt.pk)
+    row.prompt_id, row.thread = prompt.pk, str(heard.thread)
+    row.rule = work.start.rule if work.start else None
+    row.save(update_fields=["prompt_id", "thread", "rule"])
+    if not hand_over_reply(withdrawn, prompt.pk):
+        _reply(work, access=access, prompt_id=prompt.pk)
     begin_answers(
         row.integration,
         access,
@@ -226,26 +244,49 @@ def _prompt(work: _Work, user: User, pull: Pull | None) -> None:
     )
 
 
+def _draft(work: _Work, asked: str, pull: Pull | None, *, is_first: bool) -> PromptDraft:
+    if work.start is None:
+        parts = prompt_parts(work.heard, asked, pull=pull, is_first=is_first)
+        return PromptDraft(parts=parts, delivery="queue")
+    rule = work.start.rule
+    return PromptDraft(
+        parts=rule_parts(work.start, asked, is_first=is_first),
+        agent=rule.agent or None,
+        model=parse_ref(rule.model) if rule.model else None,
+        delivery="queue",
+    )
+
+
 def _session_of(work: _Work, user: User, pull: Pull | None) -> tuple[SessionAccess, bool]:
     """Returns: the session that answers in the thread, and whether it was begun now.
 
     Raises: AppError for whatever stands against it, as it would for a person.
     """
-    row, heard, integration = work.row, work.heard, work.row.integration
+    heard, integration = work.heard, work.row.integration
     principal = authenticate_for(user, integration.project.team)
     access = access_project(principal, integration.project_id, need=Role.MEMBER)
     place = place_of(work.publishing)
-    known = Conversation.objects.filter(integration=integration, place=place, thread=row.thread)
+    thread, start = str(heard.thread), work.start
+    read_only = start is not None and start.read_only
+    known = Conversation.objects.filter(integration=integration, place=place, thread=thread)
     if (found := _known_session(principal, known.first())) is not None:
-        return found, False
+        if read_only and not found.session.is_read_only:
+            raise NotStarted("The session of this thread may do more than strangers may ask for.")
+        # Where strangers have had a say nobody else goes on.
+        if read_only or not found.session.is_read_only:
+            if pull is not None:
+                follow_commit(found.session, pull.head, fetch=pull.fetch)
+            return found, False
     session = create_session(
         access,
         title=f"#{heard.thread.number} {heard.title}"[:_MAX_TITLE_CHARS],
         metadata={INTEGRATION: integration.pk},
-        checkout=_plan(integration, access, pull),
+        checkout=_plan(integration, access, pull, read_only=read_only),
+        read_only=read_only,
+        cost_limit=start.rule.cost_limit if start else None,
     )
     Conversation.objects.update_or_create(
-        integration=integration, place=place, thread=row.thread, defaults={"session": session}
+        integration=integration, place=place, thread=thread, defaults={"session": session}
     )
     return SessionAccess(session, access.team, principal), True
 
@@ -261,12 +302,15 @@ def _known_session(principal: Principal, known: Conversation | None) -> SessionA
     return None if found.session.archived_at or found.session.is_private else found
 
 
-def _plan(integration: Integration, access: ProjectAccess, pull: Pull | None) -> Plan | None:
-    if pull is None and integration.pulls:
+def _plan(
+    integration: Integration, access: ProjectAccess, pull: Pull | None, *, read_only: bool
+) -> Plan | None:
+    if pull is None and integration.pulls and not read_only:
         # Of its own: what others do in the project's folder is not to be published.
         return Plan(asked=False)
     if pull is None:
-        return choose_plan(access.project, worktree=None)
+        # In the project's folder there may be what no commit has.
+        return choose_plan(access.project, worktree=True if read_only else None)
     return Plan(branch=pull.base, base=pull.head, fetch=pull.fetch)
 
 
@@ -294,7 +338,8 @@ def _put_off(row: InboundDelivery, told: Told) -> None:
 
 def _end(row: InboundDelivery, state: InboundDelivery.State, told: Told = "") -> None:
     cause: JsonObject = told.to_json() if isinstance(told, Cause) else {}
-    kept = {} if state == InboundDelivery.State.HANDLED else row.heard
+    is_over = state in (InboundDelivery.State.HANDLED, InboundDelivery.State.IGNORED)
+    kept = kept_of(row.heard) if is_over else row.heard
     told_text = english(told)[:_MAX_PROBLEM_CHARS]
     # Not where another worker has begun it anew meanwhile.
     mine = InboundDelivery.objects.filter(pk=row.pk, state=_WAITING, attempts=row.attempts)
@@ -314,7 +359,8 @@ def _reply(
         session=access.session if access else None,
         prompt_id=prompt_id,
         text=text,
-        to=work.heard.comment,
+        # Comments on lines have numbers of their own.
+        to=work.heard.comment if work.heard.comment.isdigit() else "",
         next_at=now,
         created_at=now,
     )

@@ -3,22 +3,29 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import NotFound, Unauthorized, Unavailable
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.forges.adapter import ForgeKind
-from sessions.forges.inbound import Heard, event_of, is_signed, read_comment
+from sessions.forges.events import read_event
+from sessions.forges.inbound import Heard, event_of, is_signed, read_body, read_comment
+from sessions.forges.triggers import Trigger
+from sessions.integrations.matching import is_own_check, rule_for
 from sessions.models import InboundDelivery, Integration
 from sessions.publish_settings import publishing_of
 
 State = InboundDelivery.State
+# How long deliveries are known by.
+OLDEST = timedelta(days=14)
 # In each comment of ours, whoever's token has written it.
 REPLY_MARK = re.compile(r"<!-- rep_[0-9a-zA-Z]{26} -->")
 
@@ -44,13 +51,16 @@ def receive(integration_id: str, headers: Mapping[str, str], body: bytes) -> Inb
         raise Unauthorized("The signature of the delivery is wrong.")
     if row.refused:
         Integration.objects.filter(pk=row.pk).update(refused=0)
-    event = event_of(kind, headers)
-    return _keep(row, event, read_comment(kind, event, body), hashlib.sha256(body).hexdigest())
+    event, sent = event_of(kind, headers), read_body(body)
+    heard = read_comment(kind, event, sent) or read_event(kind, event, sent)
+    return _keep(row, event, heard, hashlib.sha256(body).hexdigest())
 
 
 @transaction.atomic
 def _keep(row: Integration, event: str, heard: Heard | None, digest: str) -> InboundDelivery:
     now = timezone.now()
+    if heard is not None and heard.has_all_labels:
+        heard = _with_new_labels(row, heard)
     why = _why_ignored(row, heard)
     fields = {
         "id": new_id("ind"),
@@ -62,10 +72,13 @@ def _keep(row: Integration, event: str, heard: Heard | None, digest: str) -> Inb
     }
     if heard is not None:
         fields |= {"thread": str(heard.thread), "author": heard.author, "comment": heard.comment}
-        fields["heard"] = {} if why else asdict(heard)
+        fields["heard"] = kept_of(asdict(heard)) if why else asdict(heard)
+        if not heard.thread.number:
+            # The thread of a check that does not say it is looked for when it is handled.
+            fields["thread"] = ""
     known = row.deliveries.filter(digest=digest)
-    if heard is not None:
-        known |= row.deliveries.filter(thread=str(heard.thread), comment=heard.comment)
+    if heard is not None and heard.comment:
+        known |= _same(row, heard)
     kept = known.first()
     if kept is None:
         kept, _ = row.deliveries.get_or_create(digest=digest, defaults=fields)
@@ -78,17 +91,52 @@ def _keep(row: Integration, event: str, heard: Heard | None, digest: str) -> Inb
     return kept
 
 
+def _same(row: Integration, heard: Heard) -> QuerySet[InboundDelivery]:
+    """Returns: what has told of the same before."""
+    if not heard.trigger:
+        return row.deliveries.filter(thread=str(heard.thread), comment=heard.comment)
+    # What was of no use once, is perhaps of use now; and a check says its thread or not.
+    rows = row.deliveries.filter(comment=heard.comment).exclude(state=State.IGNORED)
+    is_check = heard.trigger == Trigger.CHECK_FAILED
+    return rows if is_check else rows.filter(thread=str(heard.thread))
+
+
+def _with_new_labels(row: Integration, heard: Heard) -> Heard:
+    """Gitea says which labels there are now: the new ones are those that it has not said before."""
+    rows = row.deliveries.filter(thread=str(heard.thread), heard__has_all_labels=True)
+    before = rows.order_by("-pk").values_list("heard__all_labels", flat=True).first() or []
+    new = [label for label in heard.labels if label not in before]
+    return replace(heard, labels=new, all_labels=heard.labels)
+
+
+def kept_of(heard: JsonObject) -> JsonObject:
+    """Returns: what stays of it once it is over: which labels a thread has."""
+    names = ("has_all_labels", "all_labels")
+    return {name: heard[name] for name in names} if heard.get("has_all_labels") else {}
+
+
 def _why_ignored(row: Integration, heard: Heard | None) -> str:
     """Returns: a sentence, or nothing for what has to be handled."""
     if heard is None:
-        return "It is not a new comment of a person on an issue or a pull request."
+        return "It is nothing that sessions are started for."
+    if heard.at and timezone.now().timestamp() - heard.at > OLDEST.total_seconds():
+        # Those that came long ago are not known any more, and would be handled again.
+        return f"It is older than {OLDEST.days} days."
     if heard.repository.lower() != publishing_of(row.project).path.lower():
         return "It is about another repository than the project's."
+    return _why_not_wanted(row, heard)
+
+
+def _why_not_wanted(row: Integration, heard: Heard) -> str:
+    """As `_why_ignored`, of what is of the project."""
     if REPLY_MARK.search(heard.text):
         return "It was written by this server."
-    if command_in(heard.text, row.command) is None:
-        return f"It does not begin with {row.command}."
-    return ""
+    if heard.trigger in ("", Trigger.REVIEW_COMMENT):
+        is_asked = command_in(heard.text, row.command) is not None
+        return "" if is_asked else f"It does not begin with {row.command}."
+    if heard.trigger == Trigger.CHECK_FAILED and is_own_check(heard):
+        return "It is a check of this server."
+    return "" if rule_for(row, heard) else "No rule of the project is about this."
 
 
 def command_in(text: str, command: str) -> str | None:

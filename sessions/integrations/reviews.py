@@ -186,7 +186,9 @@ def _draft_of(row: OutsideReply) -> _Draft | None:
         return None
     redact = project_redactor(session.project_id).text
     summary, verdict = harmless(redact(str(row.data["summary"]))), Verdict(row.data["verdict"])
-    if verdict is Verdict.APPROVE and not row.integration.approves:
+    # A stranger may have had the agent approve their own.
+    may_approve = row.integration.approves and not session.is_read_only
+    if verdict is Verdict.APPROVE and not may_approve:
         summary, verdict = f"{summary}\n\n{_APPROVES}", Verdict.COMMENT
     if link := link_to(row, session):
         summary = f"{summary}\n\n{link}"

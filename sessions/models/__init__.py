@@ -20,6 +20,7 @@ from sessions.models.integration import (
     LinkedAccount,
     OutsideReply,
 )
+from sessions.models.integration_rule import IntegrationRule
 from sessions.models.kept_draft import KeptDraft
 from sessions.models.language_server import LanguageServer
 from sessions.models.mcp_program import McpProgram
@@ -68,6 +69,7 @@ __all__ = [
     "HeldInput",
     "InboundDelivery",
     "Integration",
+    "IntegrationRule",
     "KeptDraft",
     "LanguageServer",
     "LinkedAccount",

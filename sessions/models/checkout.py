@@ -61,6 +61,8 @@ class Checkout(models.Model):
     base = models.CharField(max_length=64, blank=True)
     # A ref of the remote repository that has `base`, where the project may not have it.
     fetch = models.CharField(max_length=250, blank=True, db_default="")
+    # A newer commit of that ref, which it is brought to before the next turn.
+    follows = models.CharField(max_length=64, blank=True, db_default="")
     # Files to begin with: a tree in the shadow repository of that name, {"files", "tree"}.
     seed = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.NEW)

@@ -55,16 +55,21 @@ class InboundDelivery(models.Model):
     integration = models.ForeignKey(Integration, models.CASCADE, related_name="deliveries")
     # Of the body: a delivery that comes again, whatever its headers say, is the same one.
     digest = models.CharField(max_length=64)
-    # The forge's id of the comment, empty for anything else: one that is sent in another form, for
-    # it was edited, is the same one.
+    # The forge's id of the comment, or what else happens once: what is sent in another form, for it
+    # was edited, is the same one.
     comment = models.CharField(max_length=40, blank=True)
     # The forge's name of what happened.
     event = models.CharField(max_length=100)
     # A `sessions.forges.adapter.Thread` as text; what belongs to one is handled in order.
     thread = models.CharField(max_length=40, blank=True)
-    # A `sessions.forges.inbound.Heard`, while it waits or has failed.
+    # A `sessions.forges.inbound.Heard`, while it waits or has failed; after that its labels stay.
     heard = models.JSONField(default=dict)
     author = models.CharField(max_length=100, blank=True)
+    # The rule that it was handled by, and the prompt that came of it.
+    rule = models.ForeignKey(
+        "agent_sessions.IntegrationRule", models.SET_NULL, null=True, related_name="deliveries"
+    )
+    prompt_id = models.CharField(max_length=60, blank=True, db_default="")
     state = models.CharField(max_length=7, choices=State, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
     # While it is being handled: when it is taken to be lost with its worker.

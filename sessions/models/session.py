@@ -109,6 +109,10 @@ class Session(models.Model):
     file_reverts = models.JSONField(default=list)
     # Whether only its owner and those who oversee the team see it, with all of its sub-agents.
     is_private = models.BooleanField(default=False, db_default=False)
+    # Whether strangers have a say in it: its agents only read, without network and secrets.
+    is_read_only = models.BooleanField(default=False, db_default=False)
+    # USD that it may cost by what has started it, besides the limits of settings.
+    cost_limit = models.DecimalField(max_digits=10, decimal_places=2, null=True)
     # Messages and parts with this sequence number or a higher one are rolled back.
     hidden_from = models.BigIntegerField(null=True)
     # Who has given it words of which no message says so: by an edit, an import or before a fork.

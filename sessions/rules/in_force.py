@@ -24,7 +24,7 @@ from sessions.rules.policy import policy_rules
 from sessions.rules.sources import Loaded, load, sources_of
 from tools.installed import asked_for_installed
 from tools.permissions.config import parse_ruleset
-from tools.permissions.defaults import DEFAULTS
+from tools.permissions.defaults import DEFAULTS, READ_ONLY_SESSION
 from tools.permissions.rules import (
     ASKS,
     MAX_PATTERN_CHARS,
@@ -187,7 +187,8 @@ def session_setup(session: Session, agent_name: str) -> Setup:
     always = (Rule(row.permission, row.pattern, Action.ALLOW, Level.SAVED) for row in saved)
     problems = [level.problem for level in levels] + [problem]
     policy = policy_rules(project.team.needs_approval, in_project=not session.folder)
-    ruleset = (*above, *policy, *own, *always)
+    bounds = READ_ONLY_SESSION if session.is_read_only else ()
+    ruleset = (*above, *policy, *own, *bounds, *always)
     return Setup(config, agent, ruleset, tuple(filter(None, problems)))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from django.conf import settings
 
 from sessions.config.effective import project_limits
-from sessions.config.network import project_network
+from sessions.config.network import Network, project_network
 from sessions.git.places import lent_objects
 from sessions.models import Project, Session
 from sessions.secrets import project_redactor
@@ -20,19 +20,26 @@ _MIB = 1024 * 1024
 
 
 def project_sandbox(
-    project: Project, *, worktree: Path, session_dir: Path, lent: tuple[Path, ...] = ()
+    project: Project,
+    *,
+    worktree: Path,
+    session_dir: Path,
+    lent: tuple[Path, ...] = (),
+    isolated: bool = False,
 ) -> Sandbox:
     """The sandbox for a folder of a project: limits, network, secrets. Asks the database.
 
     `session_dir` gets its home and tmp; `lent` are folders that may be read beside the worktree.
+    An `isolated` one has no network and no secrets.
     """
-    network = project_network(project)
+    network = Network(Reach.NONE) if isolated else project_network(project)
+    redactor = project_redactor(project.pk)
     return select_sandbox(
         worktree=worktree,
         session_dir=session_dir,
         network=network.reach is Reach.OPEN,
         hosts=network.hosts,
-        redactor=project_redactor(project.pk),
+        redactor=redactor.withheld() if isolated else redactor,
         allow_unsafe=settings.UNSAFE_SANDBOX,
         hidden=(settings.DATA_DIR, settings.BASE_DIR),
         limits=command_limits(project),
@@ -51,6 +58,7 @@ def sandbox_for(session: Session, folder: str = "") -> Sandbox:
         worktree=Path(folder or session.worktree),
         session_dir=settings.DATA_DIR / "sessions" / session.pk,
         lent=(lent_objects(session.project_id),) if session.folder else (),
+        isolated=session.is_read_only,
     )
 
 

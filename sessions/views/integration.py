@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
@@ -23,6 +24,7 @@ from sessions.integrations.accounts import (
 )
 from sessions.integrations.receive import receive
 from sessions.integrations.repeat import repeat_delivery, repeat_reply
+from sessions.integrations.rules import TRIGGERS
 from sessions.integrations.setup import (
     address_of,
     find_integration,
@@ -33,7 +35,7 @@ from sessions.integrations.setup import (
     service_accounts,
     set_up_integration,
 )
-from sessions.models import InboundDelivery, Integration, OutsideReply
+from sessions.models import InboundDelivery, Integration, IntegrationRule, OutsideReply
 from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
 from sessions.present.stored_text import stored_text
@@ -171,6 +173,7 @@ def _page(
         "secret": secret,
         "code": code,
         "may_change": may_change,
+        "rules": _rules(row) if row else [],
         "may_link": row is not None and access.team.can(Role.MEMBER),
         "linked": linked_accounts(access) if row else [],
         "proposed": proposed_links(access) if row else [],
@@ -182,6 +185,10 @@ def _page(
         ],
     }
     return render(request, "sessions/integration.html", context, status=status)
+
+
+def _rules(row: Integration) -> list[tuple[IntegrationRule, Promise]]:
+    return [(one, TRIGGERS[one.trigger]) for one in row.rules.select_related("account")]
 
 
 def _deliveries(row: Integration) -> list[tuple[InboundDelivery, str]]:

@@ -10,7 +10,14 @@ from sessions.access import access_project
 from sessions.actions.schedules import ScheduleDraft, create_schedule
 from sessions.actions.webhooks import create_webhook
 from sessions.events.outbox import delivery
-from sessions.models import InboundDelivery, Integration, LinkedAccount, Project, TeamPlugin
+from sessions.models import (
+    InboundDelivery,
+    Integration,
+    IntegrationRule,
+    LinkedAccount,
+    Project,
+    TeamPlugin,
+)
 from teams.access import access_team
 from teams.actions.services import create_service, create_service_token
 from teams.auth import authenticate_user
@@ -71,6 +78,12 @@ PAGES = [
     # Of the owner; admins see everybody's.
     Row("post", _P + "integration/link/<int:linked>", (302, 302, 404, 404, 404, 302)),
     Row("post", _P + "integration/again/<str:failed>", GOVERN),
+    Row("get", _P + "integration/rules", ADMIN_READ),
+    Row("post", _P + "integration/rules", EMPTY_GOVERN),
+    Row("get", _P + "integration/rules/<str:forge_rule>", ADMIN_READ),
+    Row("post", _P + "integration/rules/<str:forge_rule>", EMPTY_GOVERN),
+    Row("get", _P + "integration/rules/<str:forge_rule>/remove", ADMIN_READ),
+    Row("post", _P + "integration/rules/<str:forge_rule>/remove", GOVERN),
     # Without the secret of the forge.
     Row("post", "integrations/<str:integration>", NO_TOKEN),
     Row("get", _W, ADMIN_READ),
@@ -145,7 +158,11 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     )
     account = {"host": "github.com", "outside_id": "1", "name": "alice", "linked_at": now}
     linked = LinkedAccount.objects.create(team=project.team, user=owner, **account)
-    return {"integration": row.pk, "failed": failed.pk, "linked": str(linked.pk)}
+    rule = IntegrationRule.objects.create(
+        id=new_id("rul"), integration=row, position=1, trigger="issue_opened", created_at=now
+    )
+    names = {"integration": row.pk, "failed": failed.pk, "linked": str(linked.pk)}
+    return {**names, "forge_rule": rule.pk}
 
 
 def make_automation(owner: User, project: Project) -> dict[str, str]:

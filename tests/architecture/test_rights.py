@@ -37,7 +37,7 @@ STANDS_FOR = {
     "schedules": f"post {_P}schedules",
     "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*|privacy)"
     f"|{_P}integration/link/.+|{_P}schedules/.+)|put session/<session_id>/privacy",
-    "set_up": f"(get|post) {_P}integration(/secret|/remove|/again/.+)?"
+    "set_up": f"(get|post) {_P}integration(/secret|/remove|/again/.+|/rules.*)?"
     f"|post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|catalog"

@@ -259,6 +259,7 @@ FRAMES = {
 # What is read, but is no page: parts of one, and what is not HTML. The last ones ask for a
 # confirmation by the template that others show.
 _SESSION, _PROJECT = "t/<slug:team>/s/<str:session>", "t/<slug:team>/p/<str:project>/"
+_OWN = [f"integration/rules{one}" for one in ("", "/<str:forge_rule>", "/<str:forge_rule>/remove")]
 NO_PAGE = {
     "me/shortcuts/list",
     "me/data.json",
@@ -269,7 +270,7 @@ NO_PAGE = {
     "sw.js",
     "t/<slug:team>/rail",
     "share/<str:token>/part/<str:part>",
-    _PROJECT + "mentions",
+    *(_PROJECT + one for one in ("mentions", "integration/remove", *_OWN)),
     _SESSION + "/turns",
     _SESSION + "/window",
     _SESSION + "/part/<str:part>",
@@ -283,7 +284,6 @@ NO_PAGE = {
     _SESSION + "/live",
     "t/<slug:team>/settings/audit.csv",
     "t/<slug:team>/usage.csv",
-    _PROJECT + "integration/remove",
     "t/<slug:team>/settings/invites/<str:invite>/revoke",
     "t/<slug:team>/settings/members/<int:member>/remove",
     "t/<slug:team>/settings/members/tokens/<str:token>/revoke",

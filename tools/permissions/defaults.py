@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from opencode_web.lib.json import JsonObject
 from tools.permissions.config import parse_ruleset
-from tools.permissions.rules import Ruleset
+from tools.permissions.rules import Level, Ruleset
 
 _READ: JsonObject = {
     "*": "allow",
@@ -75,3 +75,18 @@ AGENT_DEFAULTS: Mapping[str, Ruleset] = {
     "title": _own({"*": "deny"}),
     "summary": _own({"*": "deny"}),
 }
+
+# The last word of a session that strangers have a say in: it reads the files of its own worktree,
+# and nothing of it opens anything else.
+READ_ONLY_SESSION: Ruleset = tuple(
+    replace(rule, level=Level.SESSION)
+    for rule in parse_ruleset(
+        {
+            "*": "deny",
+            **dict.fromkeys(("grep", "glob", "list", "todowrite", "todoread", "review"), "allow"),
+            "read": {
+                pattern: "deny" if action == "ask" else action for pattern, action in _READ.items()
+            },
+        }
+    )
+)

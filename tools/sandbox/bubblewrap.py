@@ -194,7 +194,7 @@ class BubblewrapSandbox:
         options += ["--json-status-fd", str(status.write_fd), "--chdir", str(_folder(command))]
         # Not as the environment of bubblewrap, which runs outside: LD_PRELOAD would be a way out.
         proxied = proxy_environment() if entrance else {}
-        extra = {**self.redactor.secrets, **proxied, **command.env}
+        extra = {**self.redactor.lent, **proxied, **command.env}
         for name, value in self._environment(extra).items():
             options += ["--setenv", name, value]
         if terminal:

@@ -51,7 +51,7 @@ class UnsafeSandbox:
             home=str(self.session_dir / "home"),
             tmp=str(self.session_dir / "tmp"),
             path=SYSTEM_PATH,
-            extra={**self.redactor.secrets, **command.env},
+            extra={**self.redactor.lent, **command.env},
         )
         redacted = RedactedOutput(self.redactor, on_output)
         ended = await follow(

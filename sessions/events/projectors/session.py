@@ -26,6 +26,7 @@ def project_created(rows: Rows, event: SessionCreated, seq: int, time: datetime)
     session.slug = event.slug
     session.folder, session.path = event.folder or "", event.path or ""
     session.is_private = bool(event.private)
+    session.is_read_only, session.cost_limit = bool(event.read_only), event.cost_limit
     for name in ("title", "agent", "model", "permission", "metadata"):
         setattr(session, name, getattr(event, name))
     session.tokens = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}

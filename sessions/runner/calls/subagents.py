@@ -153,6 +153,8 @@ def _created(order: _Order) -> Session:
         slug=new_slug(),
         agent=agent.name,
         permission=_rules(order),
+        read_only=session.is_read_only or None,
+        cost_limit=session.cost_limit,
     )
     return start_log(new_id("ses"), session.project, event)
 

@@ -12,6 +12,7 @@ from opencode_web.lib.errors import Conflict
 from opencode_web.lib.reasons import Cause
 from sessions.actions.checkouts import checkout_of
 from sessions.checkouts.create import make_checkout
+from sessions.checkouts.follow import follow
 from sessions.checkouts.repository import CheckoutError, NoCheckouts
 from sessions.checkouts.rows import (
     end_job,
@@ -43,7 +44,8 @@ def missing_checkout(session: Session, prompt_id: str) -> CheckoutStep | None:
     checkout = checkout_of(session)
     if checkout is None:
         raise Conflict(Cause(TurnReason.WORKTREE_GONE))
-    if checkout.state == Checkout.State.READY and checkout.job not in _EXCLUSIVE:
+    is_ready = checkout.state == Checkout.State.READY and checkout.job not in _EXCLUSIVE
+    if is_ready and not checkout.follows:
         return None
     if session.project.host != settings.HOST_NAME:
         raise Conflict(Cause(TurnReason.WORKTREE_ELSEWHERE))
@@ -69,6 +71,8 @@ async def prepare_checkout(step: CheckoutStep) -> list[SessionEvent]:
             if checkout.job in _EXCLUSIVE:
                 # Nobody has begun with it, or this lock could not be had: the turn comes first.
                 await in_db(end_job, checkout, Cause(CheckoutReason.TURN_BEGAN), failed=True)
+            if checkout.follows:
+                await follow(checkout)
             return []
         return await _make(checkout, step.prompt_id)
 

@@ -61,7 +61,7 @@ def context_inputs(
         ruleset=ruleset,
         servers=lambda: words_of_servers(session.project, config.mcp, ruleset, author_id),
         resources=lambda: updated_texts(session.pk),
-        network=project_network(session.project).sentence,
+        network="none" if session.is_read_only else project_network(session.project).sentence,
         redactor=lambda: project_redactor(session.project_id),
     )
 

@@ -38,6 +38,9 @@ class FakeForge:
     comments: list[Json] = field(default_factory=list)
     issues: set[int] = field(default_factory=lambda: {7, 8})
     parts: PullParts = field(default_factory=PullParts)
+    # The accounts that may push, and the token's own; names are "person" and the number.
+    writers: set[int] = field(default_factory=set)
+    account: int = 1
     # Whether what is written is kept and the answer lost.
     loses_answers: bool = False
 
@@ -81,13 +84,20 @@ class FakeForge:
             query = {name: values[0] for name, values in parse_qs(parts.query).items()}
             if (said := answer_parts(self, method, rest, query, body)) is not None:
                 return said
+        if parts.path == f"{root}/user":
+            return 200, {"id": self.account, "login": f"person{self.account}"}
         if self.kind is ForgeKind.GITLAB:
             root += f"/projects/{quote(self.path, safe='')}"
+            if (number := parts.path.removeprefix(f"{root}/members/all/")) != parts.path:
+                is_writer = int(number) in self.writers
+                return (200, {"access_level": 30}) if is_writer else (404, {"message": "404"})
             if (rest := parts.path.removeprefix(root)) != parts.path and "/notes" in rest:
                 return self._notes(method, rest, body)
             root += "/merge_requests"
         else:
             root += f"/repos/{self.path}"
+            if (name := parts.path.removeprefix(f"{root}/collaborators/")) != parts.path:
+                return self._permission(name)
             if (rest := parts.path.removeprefix(root)) != parts.path and "/issues/" in rest:
                 return self._issue_comments(method, rest, parse_qs(parts.query), body)
         if not parts.path.startswith(root):
@@ -97,6 +107,14 @@ class FakeForge:
         return {"github": self._github, "gitlab": self._gitlab, "gitea": self._gitea}[self.kind](
             method, rest, query, body
         )
+
+    def _permission(self, rest: str) -> tuple[int, Any]:
+        name, _, what = rest.partition("/")
+        number = int(name.removeprefix("person"))
+        said = "write" if number in self.writers else "read"
+        if what != "permission":
+            return 404, {"message": "Not Found"}
+        return 200, {"permission": said, "user": {"id": number, "login": name}}
 
     def _is_signed(self, headers: dict[str, str]) -> bool:
         if self.kind is ForgeKind.GITLAB:

@@ -91,6 +91,9 @@ def test_an_approval_is_one_only_where_the_project_lets_agents_approve(shop: Sho
     Integration.objects.update(approves=True)
     ask(shop, verdict="approve", comments=[])
     assert shop.outside.server.parts.reviews[1]["event"] == "APPROVE"
+    Session.objects.update(is_read_only=True)
+    ask(shop, verdict="approve", comments=[])
+    assert shop.outside.server.parts.reviews[2]["event"] == "COMMENT"
 
 
 @ON_GITHUB

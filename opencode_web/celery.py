@@ -60,6 +60,7 @@ app.conf.update(
         "prune-snapshots": _beat("sessions.prune_hosts", 6 * 3600.0),
         "run-schedules": _beat("sessions.run_schedules", 10.0, expires_s=30.0),
         "deliver-webhooks": _beat("sessions.deliver_webhooks", 3.0, expires_s=30.0),
+        "send-notifications": _beat("sessions.send_notifications", 3.0, expires_s=30.0),
         "hear-forges": _beat("sessions.hear_forges", 3.0, expires_s=30.0),
         "answer-forges": _beat("sessions.answer_forges", 3.0, expires_s=30.0),
         "stream-audit": _beat("sessions.stream_audit", 3.0, expires_s=30.0),

@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.json import JsonObject
-from sessions.models import McpSignIn, Message, Schedule, Session, Terminal
+from sessions.models import McpSignIn, Message, PushSubscription, Schedule, Session, Terminal
 from sessions.visibility import seen_projects, seen_sessions
 from teams.access import teams_of
 from teams.actions.browsers import browsers_of
@@ -41,6 +41,7 @@ _LABELS: dict[str, Promise] = {
     "teams": gettext_lazy("Teams and roles"),
     "tokens": gettext_lazy("API tokens, without their secrets"),
     "browsers": gettext_lazy("Browsers where you are signed in"),
+    "pushBrowsers": gettext_lazy("Browsers that get Web Push, without their addresses"),
     "identities": gettext_lazy("Identity providers that you are connected to"),
     "factors": gettext_lazy("Second factors, without their secrets"),
     "directory": gettext_lazy("What the directory of your company sent"),
@@ -114,6 +115,9 @@ def collect(user: User) -> dict[str, Any]:  # JSON with dates
             | {"signedIn": row.created_at, "lastSeen": row.last_seen_at}
             for row in browsers_of(user)
         ],
+        "pushBrowsers": _rows(
+            PushSubscription.objects.filter(browser__user=user), "browser__user_agent", "created_at"
+        ),
         "identities": _rows(
             SocialAccount.objects.filter(user=user), "provider", "uid", "date_joined", "extra_data"
         ),

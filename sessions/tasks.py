@@ -26,6 +26,7 @@ from sessions.jobs import audit_stream, clones, disk_use, mcp_grants, packages, 
 from sessions.jobs.erasure import erase_files, run_erasure
 from sessions.jobs.samples import take_sample
 from sessions.jobs.snapshot_pruning import prune_snapshots
+from sessions.notifications.send import prune_notifications, send_notifications
 from sessions.queue_position import free_places
 from sessions.runner import run_session
 from sessions.runner.drain.title_request import write_title
@@ -213,6 +214,12 @@ def deliver_webhooks() -> None:
     submit(webhooks.send_due()).result()
 
 
+@shared_task(name="sessions.send_notifications")
+def notify() -> None:
+    """Send what people want to be told of."""
+    submit(send_notifications()).result()
+
+
 @shared_task(name="sessions.stream_audit")
 def stream_audit() -> None:
     """Send new entries of the audit log to those who follow it."""
@@ -228,8 +235,9 @@ def run_schedules() -> None:
 
 @shared_task(name="sessions.prune_webhook_deliveries")
 def prune_webhook_deliveries() -> None:
-    """Forget old deliveries, and old comments of forges."""
+    """Forget old deliveries, old comments of forges and notifications that were given up."""
     prune_deliveries()
+    prune_notifications()
     prune_inbound()
     prune_replies()
 

@@ -11,7 +11,6 @@ from django import forms
 from django.conf import settings
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.errors import Invalid
@@ -21,8 +20,6 @@ from teams.actions.invites import DEFAULT_LIFETIME, MAX_LIFETIME
 from teams.audit import AuditAction
 from teams.audit_texts import GROUPS, action_label
 from teams.models import (
-    NOTICES,
-    SOUNDS,
     Density,
     Membership,
     Role,
@@ -290,29 +287,6 @@ class PasswordForm(forms.Form):
             raise forms.ValidationError(_("This is not your current password."))
         forgive_attempt(Kind.PASSWORD, address=self.ip, account=self.user.email)
         return current
-
-
-def _notice(kind: Any, *, sound: bool) -> forms.BooleanField:  # a lazy text, typed in the stubs
-    # Beside a box is no text of its own: row and column say what it is, and this to who only hears.
-    spoken = format_lazy("{}: {}", kind, _("sound") if sound else _("notification"))
-    box = forms.CheckboxInput(attrs={"aria-label": spoken})
-    return forms.BooleanField(label=kind, required=False, widget=box)
-
-
-class NotificationsForm(forms.Form):
-    """What browsers tell of while nobody looks at the page. Its fields are those of `NOTICES`
-    and `SOUNDS`."""
-
-    asks = _notice(_("An agent needs a response"), sound=False)
-    ends = _notice(_("A turn has ended"), sound=False)
-    fails = _notice(_("A turn has failed"), sound=False)
-    sound_asks = _notice(_("An agent needs a response"), sound=True)
-    sound_ends = _notice(_("A turn has ended"), sound=True)
-    sound_fails = _notice(_("A turn has failed"), sound=True)
-
-    def rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
-        """Returns: for each kind its notification and its sound."""
-        return [(self[kind], self[sound]) for kind, sound in zip(NOTICES, SOUNDS, strict=True)]
 
 
 class AppearanceForm(forms.Form):

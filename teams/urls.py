@@ -44,7 +44,6 @@ _me: Routes = [
     path("shortcuts/lone", shortcuts.shortcuts_lone, name="shortcuts_lone"),
     path("shortcuts/enter", shortcuts.shortcuts_enter, name="shortcuts_enter"),
     path("shortcuts/s/<slug:shortcut>", shortcuts.shortcut, name="shortcut"),
-    path("notifications", profile.notifications, name="notifications"),
     path("devices", devices.devices, name="devices"),
     path("devices/others", devices.devices_others, name="devices_others"),
     path("devices/<int:device>", devices.device, name="device"),

@@ -23,15 +23,27 @@ self.addEventListener("fetch", (event) => {
   }
 });
 
+// What the server has encrypted for this browser. A page that shows the place tells of it itself.
+self.addEventListener("push", (event) => {
+  const { title, url, ...shown } = event.data.json();
+  const { pathname } = new URL(url, self.location);
+  const isThere = (one) => one.visibilityState === "visible" && new URL(one.url).pathname === pathname;
+  event.waitUntil(
+    self.clients.matchAll({ type: "window", includeUncontrolled: true }).then((windows) => {
+      if (!windows.some(isThere)) return self.registration.showNotification(title, { ...shown, data: { url } });
+    }),
+  );
+});
+
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
-  const { url } = event.notification.data;
+  const { href, pathname, hash } = new URL(event.notification.data.url, self.location);
   event.waitUntil(
     self.clients.matchAll({ type: "window" }).then(async (windows) => {
-      const open = windows.find((one) => new URL(one.url).pathname === url) ?? windows[0];
-      if (!open) return self.clients.openWindow(url);
+      const open = windows.find((one) => new URL(one.url).pathname === pathname) ?? windows[0];
+      if (!open) return self.clients.openWindow(href);
       await open.focus();
-      if (new URL(open.url).pathname !== url) await open.navigate(url);
+      if (hash || new URL(open.url).pathname !== pathname) await open.navigate(href);
     }),
   );
 });

@@ -6,6 +6,7 @@ with serve({"/a": answer(b"Hello")}) as base: ... f"{base}/a" ...
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -52,7 +53,9 @@ def serve(routes: Routes, *, version: str = "HTTP/1.0") -> AbstractContextManage
 
 
 @contextmanager
-def serve_any(take: Send, *, version: str = "HTTP/1.0") -> Iterator[str]:
+def serve_any(
+    take: Send, *, version: str = "HTTP/1.0", tls: ssl.SSLContext | None = None
+) -> Iterator[str]:
     """Every request goes to `take`, whatever its path."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -70,10 +73,12 @@ def serve_any(take: Send, *, version: str = "HTTP/1.0") -> Iterator[str]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_address[1]}"
     finally:
         server.shutdown()
         thread.join()

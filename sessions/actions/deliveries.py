@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from opencode_web.lib.json import JsonObject
 from sessions.actions.webhooks import disable_webhook
-from sessions.models import InboundDelivery, OutsideReply, Webhook, WebhookDelivery
+from sessions.models import InboundDelivery, Notification, OutsideReply, Webhook, WebhookDelivery
 from teams.audit import AuditAction, record
 
 # Longer than an attempt can take: then its worker is taken to be dead.
@@ -54,7 +54,7 @@ def claim_deliveries(limit: int) -> list[Claimed]:
     return list(map(_to_claimed, taken))
 
 
-_Row = TypeVar("_Row", WebhookDelivery, InboundDelivery, OutsideReply)
+_Row = TypeVar("_Row", WebhookDelivery, InboundDelivery, OutsideReply, Notification)
 
 
 def claim_due(due: QuerySet[_Row], limit: int, *, lasts: timedelta, **also: object) -> list[_Row]:

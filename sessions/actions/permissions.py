@@ -20,6 +20,8 @@ from sessions.events.types import PermissionReplied, SessionEvent
 from sessions.models import (
     AdminsAsked,
     ChangeKind,
+    Notification,
+    NotificationKind,
     PermissionRequest,
     RuleScope,
     SavedRule,
@@ -143,9 +145,18 @@ def ask_admins(access: SessionAccess, request: PermissionRequest) -> None:
         raise Settled(_answered(request))
     if role_to_answer(request.permission) is not Role.ADMIN:
         raise Invalid(_("You can answer this request yourself."))
-    asked = {"asked_by": user, "asked_at": timezone.now()}
+    now = timezone.now()
+    asked = {"asked_by": user, "asked_at": now}
     if not AdminsAsked.objects.get_or_create(request=request, defaults=asked)[1]:
         return
+    Notification.objects.create(
+        kind=NotificationKind.ASKS,
+        session_id=session.top_id,
+        request=request.pk,
+        for_admins=True,
+        next_at=now,
+        created_at=now,
+    )
     record(
         AuditAction.PERMISSION_ADMINS_ASKED,
         actor=user,

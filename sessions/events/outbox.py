@@ -1,4 +1,4 @@
-"""What webhooks hear of: rows to be delivered, written in the transaction of the event.
+"""What webhooks and people hear of: rows to be sent, written in the transaction of the event.
 
 A payload says what happened and where to look. It never has text of a conversation, a command, a
 file or a secret in it: whoever wants those fetches them with a token.
@@ -22,7 +22,16 @@ from opencode_web.lib.reasons import english
 from sessions.events.inbox import InputCancelled, InputPromoted
 from sessions.events.questions import QuestionAsked
 from sessions.events.types import PermissionAsked, SessionEvent, SessionStatus
-from sessions.models import OutsideReply, Session, State, Webhook, WebhookDelivery
+from sessions.models import (
+    Notification,
+    NotificationKind,
+    Outcome,
+    OutsideReply,
+    Session,
+    State,
+    Webhook,
+    WebhookDelivery,
+)
 
 MAX_DETAIL_CHARS = 500
 # In the metadata of sessions that were begun by a comment on the forge.
@@ -95,6 +104,36 @@ def write_deliveries(session: Session, told: Sequence[Announcement], *, now: dat
         for one in told
         if one.name in hook.events
     )
+
+
+def write_notifications(session: Session, told: Sequence[Announcement], *, now: datetime) -> None:
+    """Have people told of what happened. Whom, is found out when the rows are sent."""
+    rows = [
+        Notification(
+            kind=kind,
+            session_id=session.top_id,
+            request=str(one.data.get("id", "")),
+            next_at=now,
+            created_at=now,
+        )
+        for one in told
+        if (kind := _kind_of(one)) is not None
+    ]
+    if rows:
+        Notification.objects.bulk_create(rows)
+
+
+def _kind_of(told: Announcement) -> NotificationKind | None:
+    """Returns: None for what somebody has stopped: they know."""
+    match told.name, told.data.get("outcome"):
+        case ((Happening.PERMISSION | Happening.QUESTION), _):
+            return NotificationKind.ASKS
+        case (Happening.ERROR, _) | (Happening.IDLE, Outcome.INTERRUPTED.value):
+            return NotificationKind.FAILS
+        case Happening.IDLE, Outcome.DONE.value:
+            return NotificationKind.ENDS
+        case _:
+            return None
 
 
 def note_replies(session: Session, events: Sequence[SessionEvent], *, now: datetime) -> None:

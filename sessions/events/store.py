@@ -18,7 +18,12 @@ from opencode_web.lib.compiled import CompiledInsert, CompiledQuery
 from opencode_web.lib.errors import NotFound
 from sessions.events.hidden import hide_in_events
 from sessions.events.live import publish_events
-from sessions.events.outbox import announcements, note_replies, write_deliveries
+from sessions.events.outbox import (
+    announcements,
+    note_replies,
+    write_deliveries,
+    write_notifications,
+)
 from sessions.events.projectors import Fold
 from sessions.events.types import SCHEMA_VERSION, SessionCreated, SessionEvent
 from sessions.models import Event, Project, Run, Session
@@ -145,6 +150,7 @@ def append(
         fold.apply(event, seq=row.seq, time=now)
     fold.flush()
     write_deliveries(session, told, now=now)
+    write_notifications(session, told, now=now)
     if publish:
         note_replies(session, events, now=now)
         transaction.on_commit(partial(publish_events, session, stored))

@@ -27,6 +27,12 @@ from sessions.models.mcp_program import McpProgram
 from sessions.models.mcp_server import McpServer
 from sessions.models.mcp_sign_in import McpSignIn, McpSignInAttempt
 from sessions.models.message import Message, Part
+from sessions.models.notification import (
+    Notification,
+    NotificationKind,
+    PushKey,
+    PushSubscription,
+)
 from sessions.models.permission import AdminsAsked, PermissionRequest, RuleScope, SavedRule
 from sessions.models.pin import Pin
 from sessions.models.preview import Preview
@@ -78,6 +84,8 @@ __all__ = [
     "McpSignIn",
     "McpSignInAttempt",
     "Message",
+    "Notification",
+    "NotificationKind",
     "Outcome",
     "OutsideReply",
     "Part",
@@ -89,6 +97,8 @@ __all__ = [
     "ProjectMember",
     "ProjectSecret",
     "PullRequest",
+    "PushKey",
+    "PushSubscription",
     "QuestionRequest",
     "RepositoryTrust",
     "ReviewComment",

@@ -145,6 +145,8 @@ class BudgetNotice(models.Model):
     time = models.DateTimeField()
     # Who has read it and does not want to be shown it any more.
     put_away_by = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
+    # Whether the people whom it concerns have been chosen, to be told of it.
+    is_told = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = (

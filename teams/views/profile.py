@@ -13,9 +13,9 @@ from teams.actions.browsers import rename_browser
 from teams.actions.tastes import remember_taste
 from teams.actions.users import change_password, rename_user, set_theme
 from teams.browser import BrowserSession
-from teams.forms import AppearanceForm, NotificationsForm, PasswordForm, ProfileForm, ThemeForm
+from teams.forms import AppearanceForm, PasswordForm, ProfileForm, ThemeForm
 from teams.http import UserRequest, attempt, client_ip, done, show, user_view
-from teams.models import NOTICES, SOUNDS, Theme
+from teams.models import Theme
 from teams.themes import style_sheet, theme_of, theme_version, to_stored
 
 _TASTES = ("language", "density", "text_size", "high_contrast")
@@ -114,22 +114,6 @@ def theme_css(request: UserRequest) -> HttpResponse:
     age = "max-age=31536000, immutable" if is_current else "no-cache"
     response["Cache-Control"] = f"private, {age}"
     return response
-
-
-@require_http_methods(["GET", "POST"])
-@user_view
-def notifications(request: UserRequest) -> HttpResponse:
-    user = request.user
-    if request.method == "POST":
-        form = NotificationsForm(request.POST)
-        form.full_clean()  # no answer of boxes is wrong
-        for kind in (*NOTICES, *SOUNDS):
-            user = remember_taste(user, key=f"notify_{kind}", value=form.cleaned_data[kind])
-        return done(request, _("Saved."), to=reverse("me:notifications"))
-    kinds = user.notified_kinds.replace("-", "_").split()
-    form = NotificationsForm(initial={kind: kind in kinds for kind in (*NOTICES, *SOUNDS)})
-    template = ("teams/notifications.html", "teams/_notifications.html")
-    return show(request, *template, {"form": form})
 
 
 def _show_profile(request: UserRequest, *, status: int = 200, **forms: object) -> HttpResponse:

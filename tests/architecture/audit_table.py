@@ -107,7 +107,9 @@ DOORS: dict[str, Recorded] = {
     "post profile": Did.USER_RENAMED,
     "post password": Did.USER_PASSWORD_CHANGED,
     "post devices?(_others)?": Did.USER_SIGNED_OUT,
-    "post (appearance|theme_save|shortcut|shortcuts_.+|notifications)": _VIEW,
+    "post (appearance|theme_save|shortcut|shortcuts_.+)": _VIEW,
+    "post me/notifications": _VIEW,
+    "post me/notifications/push.*": "where a browser takes messages, until it is signed out",
     # Settings.
     r"(post|put) (t/<slug:team>/settings/budgets|budget)": Did.BUDGETS_CHANGED,
     r"post t/<slug:team>/settings/budgets/notices/.+": _VIEW,

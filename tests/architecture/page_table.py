@@ -195,6 +195,10 @@ PAGES = [
     ),
     Row("get", _P + "mcp/s/<name:name>/tools", (404, 404, 404, 404, 404, 302)),
     Row("post", _P + "mcp/s/<name:name>/tools", (404, 404, 403, 403, 404, 302)),
+    Row("get", "me/notifications", EACH),
+    Row("post", "me/notifications", (422, 422, 422, 422, 422, 302)),
+    Row("post", "me/notifications/push", (400, 400, 400, 400, 400, 302)),
+    Row("post", "me/notifications/push/<int:subscription>/remove", NO_ACCOUNT),
     Row("get", "me/mcp", EACH),
     Row("post", "me/mcp/<int:sign_in>/end", (404, 404, 404, 404, 404, 302)),
     # How MCP clients get a token; here they say nothing that is one's.

@@ -189,12 +189,12 @@ def _make_budget(alice: User, project: Project) -> dict[str, str]:
         amount=5,
         reason="To go on",
     )
-    budget_id = str(budget.pk)
-    ids = {"notice": str(_make_notice(project).pk), "budget": budget_id, "budget_id": budget_id}
+    ids = {"notice": str(_make_notice(project).pk), "budget": str(budget.pk)}
+    ids["budget_id"] = ids["budget"]
     ids["change"] = ids["change_id"] = make_change(alice, project.team).pk
-    budgets = {**ids, "asked": asked.pk, "ask_id": asked.pk}
     # None that exists: nobody of the cast is an operator, or has signed in anywhere.
-    return {**budgets, "announcement": "1", "announcement_id": "1", "sign_in": "0"}
+    none = {"announcement": "1", "announcement_id": "1", "sign_in": "0", "subscription": "0"}
+    return {**ids, **none, "asked": asked.pk, "ask_id": asked.pk}
 
 
 @pytest.fixture

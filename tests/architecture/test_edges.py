@@ -21,6 +21,7 @@ CATCH_ALL = {
     "sessions/integrations/handle.py": (1, "one delivery of a forge"),
     "sessions/integrations/replies.py": (1, "one comment on a forge"),
     "sessions/integrations/answers.py": (1, "one other answer on a forge"),
+    "sessions/notifications/send.py": (1, "one message to a person"),
     "tools/registry.py": (1, "one tool call"),
     "tools/lsp/pool.py": (1, "one language server"),
     "tools/mcp/pool.py": (1, "one MCP server"),

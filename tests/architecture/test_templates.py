@@ -20,9 +20,10 @@ SCRIPTS = sorted((ROOT / "static" / "js").glob("*.js"))
 MAX_TEMPLATE_LINES = 120
 MAX_STYLE_LINES = 2_000
 # Of what a page loads at once, and of everything: `import()` brings the rest when it is needed.
-# Answers that no typed word gives by accident, and a focus that is never lost, took two thousand.
+# Answers that no typed word gives by accident, and a focus that is never lost, took two thousand,
+# and Web Push on the page of notifications one more.
 MAX_FIRST_SCRIPT_BYTES = 20_000
-MAX_SCRIPT_BYTES = 208_000
+MAX_SCRIPT_BYTES = 209_100
 
 COMMENT = re.compile(r"\{#.*?#\}|\{% comment %\}.*?\{% endcomment %\}", re.DOTALL)
 BLOCK = re.compile(r"\{%.*?%\}", re.DOTALL)
@@ -206,15 +207,15 @@ def test_every_variable_of_a_style_sheet_is_a_token() -> None:
     assert known <= used
 
 
-# Pages of a sign-in alone load them.
-SIGN_IN_SCRIPTS = {"passkey.js"}
+# Only pages of a sign-in load the one, and only that of notifications the other.
+OWN_SCRIPTS = {"passkey.js", "push.js"}
 
 
 def test_hand_written_scripts_stay_within_their_budget() -> None:
     texts = {path.name: path.read_text() for path in SCRIPTS}
     templates = "".join(TEXTS.values())
     first: set[str] = set()
-    found = set(re.findall(r'static "js/([^"]+)"', templates)) - SIGN_IN_SCRIPTS
+    found = set(re.findall(r'static "js/([^"]+)"', templates)) - OWN_SCRIPTS
     while found:
         first |= found
         found = {
@@ -236,7 +237,7 @@ def test_hand_written_scripts_stay_within_their_budget() -> None:
     ):
         reached |= more
     assert not later & first
-    assert first | reached | SIGN_IN_SCRIPTS == texts.keys()
+    assert first | reached | OWN_SCRIPTS == texts.keys()
     # As they are served: what comments say costs nothing.
     small = [minify.string("text/javascript", texts[name]) for name in first]
     assert sum(len(text.encode()) for text in small) <= MAX_FIRST_SCRIPT_BYTES

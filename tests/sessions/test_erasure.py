@@ -56,6 +56,7 @@ CANARY = "canary7f3a9tweet"
 # What belongs to the server and not to a team, and so stays: with why it may hold such a text.
 OF_THE_SERVER = {
     "agent_sessions_backup": "operators name the folder of a backup",
+    "agent_sessions_pushkey": "a key",
     "agent_sessions_serverprocess": "names of processes",
     "agent_sessions_serversample": "numbers, some by the ids of teams; this one was filled by hand",
     "teams_announcement": "operators type it",

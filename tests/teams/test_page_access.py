@@ -132,8 +132,6 @@ TABLE = [
     Page("shortcuts_reset", "post", "/me/shortcuts/reset", (302, 302, 302, 302, 302, 302)),
     Page("shortcuts_lone", "post", "/me/shortcuts/lone", (302, 302, 302, 302, 302, 302)),
     Page("shortcuts_enter", "post", "/me/shortcuts/enter", (400, 400, 400, 400, 400, 302)),
-    Page("notifications", "get", "/me/notifications", (200, 200, 200, 200, 200, 302)),
-    Page("notifications", "post", "/me/notifications", (302, 302, 302, 302, 302, 302)),
     Page("devices", "get", "/me/devices", (200, 200, 200, 200, 200, 302)),
     Page("devices_others", "post", "/me/devices/others", (302, 302, 302, 302, 302, 302)),
     Page("device", "post", "/me/devices/{device}", (404, 404, 404, 302, 404, 302)),

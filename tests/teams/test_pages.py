@@ -323,17 +323,6 @@ def test_the_audit_names_what_an_entry_is_about(
     assert 'the settings of <a href="/t/acme/settings/general">Acme</a>.' in page
 
 
-def test_what_browsers_tell_of_is_kept_with_the_person(client_for: ClientFor, alice: User) -> None:
-    client = client_for(alice)
-    assert 'data-notify=""' in client.get("/me/notifications").content.decode()
-    client.post("/me/notifications", {"asks": "on", "sound_fails": "on"})
-    page = client.get("/me/notifications").content.decode()
-    assert 'data-notify="asks sound-fails"' in page
-    assert page.count(" checked") == 2
-    client.post("/me/notifications", {})
-    assert 'data-notify=""' in client.get("/me/notifications").content.decode()
-
-
 def test_failures_are_told_with_the_ends_until_they_are_chosen(alice: User) -> None:
     assert User(preferences={"notify_ends": True}).notified_kinds == "ends fails"
     assert User(preferences={"notify_ends": True, "notify_fails": False}).notified_kinds == "ends"

@@ -1,0 +1,15 @@
+"""Every channel. A new one is a module here and a line below."""
+
+from __future__ import annotations
+
+from sessions.notifications.channels.base import Channel
+from sessions.notifications.channels.email import EmailChannel
+from sessions.notifications.channels.push import PushChannel
+
+CHANNELS: tuple[Channel, ...] = (PushChannel(), EmailChannel())
+_BY_NAME = {one.name: one for one in CHANNELS}
+
+
+def channel_of(name: str) -> Channel | None:
+    """Returns: None for one that a newer or older version of the server has."""
+    return _BY_NAME.get(name)

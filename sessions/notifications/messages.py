@@ -1,0 +1,133 @@
+"""What a message says, read when it is sent: nothing that the person may not know by then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from opencode_web.lib.errors import AppError
+from sessions.access import access_session
+from sessions.actions.sessions import is_default_title
+from sessions.config.cost_limit import role_to_answer
+from sessions.models import (
+    Notification,
+    NotificationKind,
+    PermissionRequest,
+    QuestionRequest,
+    Session,
+)
+from sessions.notifications.channels.base import Channel, Line, Message
+from sessions.rules.second_person import second_person
+from teams.access import TeamAccess, access_team
+from teams.budget_notices import REACHED_PERCENT, notices_of
+from teams.models import BudgetNotice, Role, Team, User
+
+
+@dataclass(frozen=True)
+class _Found:
+    line: Line
+    team: Team
+    # A newer one with the same takes its place.
+    tag: str
+    is_urgent: bool = False
+
+
+def compose(rows: Sequence[Notification], user: User, channel: Channel) -> Message | None:
+    """Say in the person's language what happened, the oldest first.
+
+    Returns: None where nothing of it is news any more, or may be known to the person.
+    """
+    newest: dict[str, _Found] = {}
+    with translation.override(user.language or settings.LANGUAGE_CODE):
+        for row in sorted(rows, key=lambda row: (row.created_at, row.pk)):
+            found = _find(row, user, channel)
+            if found is not None:
+                newest.pop(found.tag, None)
+                newest[found.tag] = found
+        return _message([*newest.values()]) if newest else None
+
+
+def _message(found: list[_Found]) -> Message:
+    lines = tuple(one.line for one in found)
+    first = found[0]
+    if len(found) == 1:
+        return Message(lines, "", first.line.path, first.tag, is_urgent=first.is_urgent)
+    number = len(found)
+    title = ngettext("%(number)d notification", "%(number)d notifications", number)
+    is_one_team = len({one.team.pk for one in found}) == 1
+    inbox = reverse("sessions:waiting", kwargs={"team": first.team.slug})
+    path = inbox if is_one_team else reverse("home")
+    return Message(lines, title % {"number": number}, path, "digest")
+
+
+def _find(row: Notification, user: User, channel: Channel) -> _Found | None:
+    team = row.budget.team if row.budget else row.session.project.team if row.session else None
+    if team is None:
+        return None
+    principal = channel.principal(user, row.device, team)
+    if principal is None:
+        return None
+    try:
+        if row.budget is not None:
+            return _of_budget(row.budget, access_team(principal.user, team.pk, need=None))
+        access = access_session(principal, row.session_id or "")
+    except AppError:
+        return None
+    anchor = ""
+    if row.kind == NotificationKind.ASKS:
+        anchor = _card(row, access.team, user)
+        if not anchor:
+            return None
+    session = access.session
+    path = reverse("sessions:session", kwargs={"team": team.slug, "session": session.pk})
+    line = Line(_what(row.kind), _title(session), f"{path}{anchor}")
+    # The tag that open pages give to theirs, so that nobody sees two.
+    tag = f"row-{session.pk}"
+    return _Found(line, team, tag, is_urgent=row.kind == NotificationKind.ASKS)
+
+
+def _card(row: Notification, access: TeamAccess, user: User) -> str:
+    """Returns: the anchor of the card of a request that waits and that the person can answer."""
+    asked = PermissionRequest.objects.pending().filter(pk=row.request).first()
+    if asked is None:
+        waits = QuestionRequest.objects.pending().filter(pk=row.request).exists()
+        return f"#que-{row.request}" if waits and access.can(Role.MEMBER) else ""
+    if not access.can(role_to_answer(asked.permission)):
+        return ""
+    if asked.second_person and row.session is not None:
+        able = second_person(row.session, access.team).may_allow
+        if all(one.pk != user.pk for one in able):
+            return ""
+    return f"#perm-{row.request}"
+
+
+def _of_budget(notice: BudgetNotice, access: TeamAccess) -> _Found | None:
+    if not notices_of(access).filter(pk=notice.pk).exclude(put_away_by=access.user).exists():
+        return None
+    said = (
+        _("A budget is spent")
+        if notice.threshold >= REACHED_PERCENT
+        else _("%(percent)d%% of a budget is spent") % {"percent": notice.threshold}
+    )
+    path = reverse("sessions:budgets", kwargs={"team": access.team.slug})
+    return _Found(Line(access.team.name, said, path), access.team, f"budget-{access.team.pk}")
+
+
+def _what(kind: str) -> str:
+    match kind:
+        case NotificationKind.ASKS:
+            return _("Needs you")
+        case NotificationKind.FAILS:
+            return _("Failed")
+        case _:
+            return _("Done")
+
+
+def _title(session: Session) -> str:
+    return _("New session") if is_default_title(session.title) else session.title

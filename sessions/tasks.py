@@ -21,6 +21,7 @@ from sessions.checkouts.rows import forgotten_jobs
 from sessions.git.project_folders import remove_managed
 from sessions.integrations.handle import handle_due, prune_inbound
 from sessions.integrations.replies import prune_replies, send_replies
+from sessions.integrations.slack import service as slack_service
 from sessions.jobs import audit_stream, clones, disk_use, mcp_grants, packages, sweep, webhooks
 from sessions.jobs.erasure import erase_files, run_erasure
 from sessions.jobs.samples import take_sample
@@ -203,6 +204,12 @@ def hear_forges() -> None:
 def answer_forges() -> None:
     """Write the comments on forges that answer."""
     submit(send_replies()).result()
+
+
+@shared_task(name="sessions.serve_slack")
+def serve_slack() -> None:
+    """Speak with Slack on the process's own loop, for workspaces that no process serves."""
+    slack_service.start_serving()
 
 
 @shared_task(name="sessions.deliver_webhooks")

@@ -182,6 +182,9 @@ class AuditAction(StrEnum):
     INTEGRATION_UPDATED = "integration.updated"
     INTEGRATION_DELETED = "integration.deleted"
     INTEGRATION_REPEATED = "integration.repeated"
+    SLACK_CONNECTED = "slack.connected"
+    SLACK_CHANGED = "slack.changed"
+    SLACK_REMOVED = "slack.removed"
     ACCOUNT_LINKED = "account.linked"
     ACCOUNT_UNLINKED = "account.unlinked"
     WEBHOOK_CREATED = "webhook.created"
@@ -299,6 +302,7 @@ LASTING = frozenset(
         AuditAction.SCHEDULE_UPDATED,
         AuditAction.SCHEDULE_RESUMED,
         *(AuditAction.INTEGRATION_CREATED, AuditAction.INTEGRATION_UPDATED),
+        *(AuditAction.SLACK_CONNECTED, AuditAction.SLACK_CHANGED),
         AuditAction.ACCOUNT_LINKED,
         AuditAction.WEBHOOK_CREATED,
         AuditAction.WEBHOOK_UPDATED,

@@ -11,7 +11,12 @@ from django.db import models
 from django.utils import timezone
 
 # References that may be empty, but that a constraint wants.
-_WANTED = {"SavedRule": {"project"}, "LegalHold": {"team"}, "ProjectMember": {"membership"}}
+_WANTED = {
+    "Integration": {"project"},
+    "LegalHold": {"team"},
+    "ProjectMember": {"membership"},
+    "SavedRule": {"project"},
+}
 # What the database fills in.
 _GIVEN = {"AuditEntry": {"seq"}}
 OURS = ("agent_sessions", "providers", "teams")

@@ -33,7 +33,10 @@ from sessions.integrations.accounts import CODE, person_of, propose_link
 from sessions.integrations.prompts import prompt_parts
 from sessions.integrations.receive import command_in
 from sessions.integrations.setup import host_of, place_of
-from sessions.models import Conversation, InboundDelivery, OutsideReply, Project
+from sessions.integrations.slack.api import SlackError
+from sessions.integrations.slack.handle import SlackWork, act, prepare, tell
+from sessions.integrations.slack.messages import Answer
+from sessions.models import SLACK, Conversation, InboundDelivery, OutsideReply, Project
 from sessions.publish_settings import Publishing, forge_of, publishing_of
 from teams.auth import Principal, authenticate_for
 from teams.budgets import BudgetReached
@@ -121,6 +124,17 @@ def _claim() -> list[InboundDelivery]:
 
 
 async def _handle(row: InboundDelivery) -> None:
+    try:
+        await (_handle_slack if row.integration.kind == SLACK else _handle_comment)(row)
+    except (ForgeError, SlackError, AppError) as exc:
+        await in_db(_put_off, row, exc.told)
+    except Exception:  # the edge of a task: one bad delivery must not hold up the others
+        logger.exception("integration.crashed delivery=%s", row.pk)
+        await in_db(_put_off, row, "The server failed while it handled this. The error was logged.")
+
+
+async def _handle_comment(row: InboundDelivery) -> None:
+    """Raises: ForgeError; AppError."""
     work = await in_db(_Work.of, row)
     try:
         user = None if work.code else await in_db(_person_of, work)
@@ -128,11 +142,24 @@ async def _handle(row: InboundDelivery) -> None:
         await in_db(_do, work, user, pull)
     except _Said as exc:
         await in_db(_refuse, work, exc)
-    except (ForgeError, AppError) as exc:
-        await in_db(_put_off, row, exc.told)
-    except Exception:  # the edge of a task: one bad delivery must not hold up the others
-        logger.exception("integration.crashed delivery=%s", row.pk)
-        await in_db(_put_off, row, "The server failed while it handled this. The error was logged.")
+
+
+async def _handle_slack(row: InboundDelivery) -> None:
+    """Raises: SlackError; AppError."""
+    work = await prepare(row)
+    answer = await in_db(_do_slack, row, work)
+    if answer is not None:
+        await tell(work, answer)
+
+
+@transaction.atomic
+def _do_slack(row: InboundDelivery, work: SlackWork) -> Answer | None:
+    """Raises: AppError for what may pass."""
+    if not _is_mine(row):
+        return None
+    answer = act(work)
+    _end(row, InboundDelivery.State.HANDLED, answer.told)
+    return answer
 
 
 def _person_of(work: _Work) -> User:
@@ -224,7 +251,7 @@ def _session_of(work: _Work, user: User, pull: Pull | None) -> tuple[SessionAcce
     """
     row, heard, integration = work.row, work.heard, work.row.integration
     principal = authenticate_for(user, integration.project.team)
-    access = access_project(principal, integration.project_id, need=Role.MEMBER)
+    access = access_project(principal, integration.project.pk, need=Role.MEMBER)
     place = place_of(work.publishing)
     known = Conversation.objects.filter(integration=integration, place=place, thread=row.thread)
     if (found := _known_session(principal, known.first())) is not None:

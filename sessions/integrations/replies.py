@@ -25,6 +25,7 @@ from sessions.forges.reasons import ForgeReason
 from sessions.inbox import is_compaction
 from sessions.integrations.setup import place_of
 from sessions.models import (
+    SLACK,
     Message,
     Outcome,
     OutsideReply,
@@ -82,7 +83,7 @@ def prune_replies() -> int:
 
 
 def _claim() -> list[OutsideReply]:
-    due = OutsideReply.objects.filter(state=_State.PENDING)
+    due = OutsideReply.objects.filter(state=_State.PENDING).exclude(integration__kind=SLACK)
     due = due.select_related("integration__project__team", "session").order_by("pk")
     return claim_due(due, _BATCH, lasts=CLAIMED_FOR)
 
@@ -91,20 +92,18 @@ async def _send(row: OutsideReply) -> None:
     try:
         publishing = await in_db(publishing_of, row.integration.project)
         if place_of(publishing) != row.place:
-            await in_db(_give_up, row, "The project is on another repository now.")
+            await in_db(give_up, row, "The project is on another repository now.")
             return
         shown = await in_db(compose, row)
         forge = await in_db(forge_of, publishing)
         await _write(row, forge, shown.text)
     except ForgeError as exc:
-        await in_db(_put_off, row, exc.told, exc.wait_s)
+        await in_db(put_off, row, exc.told, exc.wait_s)
     except Exception:  # the edge of a task: one bad reply must not hold up the others
         logger.exception("integration.crashed reply=%s", row.pk)
-        await in_db(
-            _put_off, row, "The server failed while it wrote this. The error was logged.", 0
-        )
+        await in_db(put_off, row, "The server failed while it wrote this. The error was logged.", 0)
     else:
-        await in_db(_settle, row, shown)
+        await in_db(settle, row, is_last=shown.is_last)
 
 
 async def _write(row: OutsideReply, forge: Forge, text: str) -> None:
@@ -137,7 +136,7 @@ def compose(row: OutsideReply) -> Shown:
     if row.session is None:
         return Shown(f"{row.text}\n\n{mark}", is_last=True)
     session = Session.objects.get(pk=row.session.pk)
-    says, is_last = _state_of(session, row.prompt_id)
+    says, is_last = state_of(session, row.prompt_id)
     if session.is_private:
         says, is_last = "*The session is private now. Its answer is not shown here.*", True
     redact = project_redactor(session.project_id).text
@@ -157,7 +156,11 @@ def _harmless(text: str) -> str:
     return text
 
 
-def _state_of(session: Session, prompt_id: str) -> tuple[str, bool]:
+def state_of(session: Session, prompt_id: str, *, so_far: bool = False) -> tuple[str, bool]:
+    """Returns: what became of a prompt, in Markdown, and whether nothing more will come.
+
+    `so_far`: with what the agent has said while it goes on.
+    """
     prompt = SessionInput.objects.filter(pk=prompt_id).first()
     asked = Message.objects.visible(session).filter(pk=prompt_id).first()
     if asked is None:
@@ -169,9 +172,10 @@ def _state_of(session: Session, prompt_id: str) -> tuple[str, bool]:
     if following is not None or session.state == State.IDLE:
         ended = "" if following is not None else _ended(session)
         return "\n\n".join(filter(None, (said, ended))) or "*Done, without an answer.*", True
+    doing = "Working on it"
     if session.state == State.WAITING:
-        return f"*{_WAITS.get(session.waits_for, 'Waiting')}.*", False
-    return "*Working on it.*", False
+        doing = _WAITS.get(session.waits_for, "Waiting")
+    return "\n\n".join(filter(None, (said if so_far else "", f"*{doing}.*"))), False
 
 
 _WAITS: dict[str, str] = {
@@ -220,23 +224,25 @@ def _link(row: OutsideReply, session: Session) -> str:
     return f"[Open the session]({settings.PUBLIC_URL}/t/{team.slug}/s/{session.pk})"
 
 
-def _settle(row: OutsideReply, shown: Shown) -> None:
-    """What happened while it was written makes another attempt due at once."""
+def settle(row: OutsideReply, *, is_last: bool) -> None:
+    """It is written. What happened while it was written makes another attempt due at once."""
     # Not where another worker has begun it anew meanwhile.
     rows = OutsideReply.objects.filter(pk=row.pk, attempts=row.attempts)
     written = {"comment": row.comment, "attempts": 0, "problem": "", "cause": {}}
-    state = _State.DONE if shown.is_last else _State.SHOWN
+    state = _State.DONE if is_last else _State.SHOWN
     if not rows.filter(revision=row.revision).update(state=state, **written):
         rows.update(next_at=timezone.now(), **written)
 
 
-def _give_up(row: OutsideReply, told: Told) -> None:
+def give_up(row: OutsideReply, told: Told) -> None:
+    """It is not tried again."""
     OutsideReply.objects.filter(pk=row.pk, attempts=row.attempts).update(
         state=_State.FAILED, problem=english(told)[:400], cause={}
     )
 
 
-def _put_off(row: OutsideReply, told: Told, wait_s: int) -> None:
+def put_off(row: OutsideReply, told: Told, wait_s: int) -> None:
+    """Try it later, and in the end not any more. `wait_s`: not before."""
     cause = told.to_json() if isinstance(told, Cause) else {}
     fields = {"comment": row.comment, "problem": english(told)[:400], "cause": cause}
     mine = OutsideReply.objects.filter(pk=row.pk, attempts=row.attempts)

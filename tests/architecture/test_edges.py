@@ -20,6 +20,8 @@ CATCH_ALL = {
     "opencode_web/mcp_server/server.py": (1, "one tool call"),
     "sessions/integrations/handle.py": (1, "one delivery of a forge"),
     "sessions/integrations/replies.py": (1, "one comment on a forge"),
+    "sessions/integrations/slack/answers.py": (1, "one message in Slack"),
+    "sessions/integrations/slack/service.py": (1, "one workspace, served on the loop of a process"),
     "tools/registry.py": (1, "one tool call"),
     "tools/lsp/pool.py": (1, "one language server"),
     "tools/mcp/pool.py": (1, "one MCP server"),

@@ -18,6 +18,7 @@ from sessions.forges.adapter import ForgeKind
 from sessions.integrations.handle import handle_due
 from sessions.integrations.replies import send_replies
 from sessions.integrations.setup import host_of, set_up_integration
+from sessions.integrations.slack import api
 from sessions.models import (
     InboundDelivery,
     LinkedAccount,
@@ -29,9 +30,11 @@ from sessions.models import (
 from sessions.publish_settings import publishing_of
 from sessions.runner import run_session
 from teams.auth import authenticate_user
-from teams.models import User
+from teams.models import Team, User
 from tests.sessions.factories import script
 from tests.sessions.forges.servers import TOKEN, FakeForge, forge
+from tests.sessions.integrations.slack_server import FakeSlack, slack
+from tests.sessions.integrations.slack_workspace import Workspace, connect
 
 REPOSITORY = "acme/till"
 SAYS = script([{"text": "Tax is added in `till.py` **and** `bill.py`."}])
@@ -166,3 +169,20 @@ def run(session: Session) -> None:
 def newest(outside: Forge, text: str, **more: Any) -> str:
     outside.say(text, **more)
     return outside.answers[-1]
+
+
+@pytest.fixture
+def slack_server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSlack]:
+    """Slack, as this server reaches it."""
+    settings.PUBLIC_URL = "https://agents.example.com"
+    with slack() as server:
+        monkeypatch.setattr(api, "API", f"{server.base}/api")
+        yield server
+
+
+@pytest.fixture
+def chat(slack_server: FakeSlack, alice: User, team: Team, project: Project) -> Workspace:
+    """A team whose Slack workspace is connected, with a channel for its project."""
+    project.config = {"model": "demo/inline", "worktree": "project"}
+    project.save()
+    return connect(slack_server, alice, team, project)

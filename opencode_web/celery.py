@@ -63,6 +63,7 @@ app.conf.update(
         "send-notifications": _beat("sessions.send_notifications", 3.0, expires_s=30.0),
         "hear-forges": _beat("sessions.hear_forges", 3.0, expires_s=30.0),
         "answer-forges": _beat("sessions.answer_forges", 3.0, expires_s=30.0),
+        "serve-slack": _beat("sessions.serve_slack", 5.0, expires_s=30.0),
         "stream-audit": _beat("sessions.stream_audit", 3.0, expires_s=30.0),
         "prune-webhook-deliveries": _beat("sessions.prune_webhook_deliveries", 6 * 3600.0),
         "revoke-mcp-grants": _beat("sessions.revoke_mcp_grants", 60.0, expires_s=60.0),

@@ -13,6 +13,7 @@ from opencode_web.lib.loop import submit
 from providers.tally import last_hour
 from sessions import runner
 from sessions.checkouts.rows import unfinished_jobs
+from sessions.integrations.slack.service import stop_serving
 from sessions.jobs import clones
 from sessions.models import ServerProcess
 from sessions.runner.log import lease
@@ -74,6 +75,7 @@ def stop_work() -> None:
     try:
         host.end_terminals(_TERMINALS_TIMEOUT_S)
         clones.cancel_clones(_CLONES_TIMEOUT_S)
+        stop_serving()
         runner.shutdown(grace_s=settings.STOP_GRACE_S, timeout_s=_DRAINS_TIMEOUT_S)
     except TimeoutError:
         # Leases run out by themselves; whoever takes them settles what is left open.

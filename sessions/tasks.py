@@ -22,6 +22,7 @@ from sessions.git.project_folders import remove_managed
 from sessions.integrations.answers import send_answers
 from sessions.integrations.handle import handle_due, prune_inbound
 from sessions.integrations.replies import prune_replies, send_replies
+from sessions.integrations.slack import service as slack_service
 from sessions.jobs import audit_stream, clones, disk_use, mcp_grants, packages, sweep, webhooks
 from sessions.jobs.erasure import erase_files, run_erasure
 from sessions.jobs.samples import take_sample
@@ -206,6 +207,12 @@ def answer_forges() -> None:
     """Write what answers on forges."""
     submit(send_replies()).result()
     submit(send_answers()).result()
+
+
+@shared_task(name="sessions.serve_slack")
+def serve_slack() -> None:
+    """Speak with Slack on the process's own loop, for workspaces that no process serves."""
+    slack_service.start_serving()
 
 
 @shared_task(name="sessions.deliver_webhooks")

@@ -61,6 +61,7 @@ from sessions.views import (
     shared,
     shares,
     skills,
+    slack,
     start_place,
     team_items,
     team_mcp,
@@ -90,6 +91,7 @@ root_urlpatterns: list[URLPattern] = [
         name="own_push_remove",
     ),
     path("integrations/<str:integration>", integration.inbound, name="integration_inbound"),
+    path("integrations/slack/<str:integration>", slack.slack_inbound, name="slack_inbound"),
     path("share/<str:token>", shared.shared, name="shared"),
     path("share/<str:token>/part/<str:part>", shared.shared_part, name="shared_part"),
 ]
@@ -272,6 +274,15 @@ _mcp: list[URLPattern] = [
     path("s/<name:name>/enabled", team_mcp.server_enabled, name="team_mcp_server_enabled"),
 ]
 
+_slack: list[URLPattern] = [
+    path("", slack.slack, name="slack"),
+    path("/remove", slack.slack_remove, name="slack_remove"),
+    path("/channels", slack.slack_channels, name="slack_channels"),
+    path("/channels/<int:channel>/remove", slack.slack_channel_remove, name="slack_channel_remove"),
+    path("/link", slack.slack_link, name="slack_link"),
+    path("/link/<int:linked>", slack.slack_linked, name="slack_linked"),
+]
+
 _webhooks: list[URLPattern] = [
     path("", webhooks.webhooks, name="webhooks"),
     path("w/<str:webhook>", webhooks.webhook, name="webhook"),
@@ -352,6 +363,7 @@ urlpatterns = [
     path("t/<slug:team>/settings/commands/", include(_items), {"kind": "commands"}),
     path("t/<slug:team>/settings/agents/", include(_items), {"kind": "agents"}),
     path("t/<slug:team>/settings/mcp/", include(_mcp)),
+    path("t/<slug:team>/settings/slack", include(_slack)),
     path("t/<slug:team>/settings/network", network.team, name="team_network"),
     path("t/<slug:team>/settings/retention", retention.retention, name="retention"),
     path("t/<slug:team>/settings/holds", retention.hold, name="hold"),

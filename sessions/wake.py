@@ -122,6 +122,12 @@ def wake_revocations() -> None:
     transaction.on_commit(partial(send, expires_s=REPEATED_EXPIRES_S))
 
 
+def wake_inbound() -> None:
+    """Have what was delivered handled, after the commit. The beat does it too."""
+    send = partial(_send, "sessions.hear_forges", queue=local_queue())
+    transaction.on_commit(partial(send, expires_s=REPEATED_EXPIRES_S))
+
+
 def wake_pinning(plugin: int) -> None:
     """Have a package of a team looked up and fetched, once the transaction has committed."""
     transaction.on_commit(partial(_send, "sessions.pin_package", plugin, queue=local_queue()))

@@ -185,6 +185,9 @@ class AuditAction(StrEnum):
     INTEGRATION_RULE_ADDED = "integration_rule.added"
     INTEGRATION_RULE_CHANGED = "integration_rule.changed"
     INTEGRATION_RULE_REMOVED = "integration_rule.removed"
+    SLACK_CONNECTED = "slack.connected"
+    SLACK_CHANGED = "slack.changed"
+    SLACK_REMOVED = "slack.removed"
     ACCOUNT_LINKED = "account.linked"
     ACCOUNT_UNLINKED = "account.unlinked"
     WEBHOOK_CREATED = "webhook.created"
@@ -294,19 +297,16 @@ LASTING = frozenset(
         AuditAction.MCP_SIGNED_IN,
         AuditAction.MCP_PROGRAM_ACCEPTED,
         AuditAction.REPOSITORY_TRUSTED,
-        AuditAction.PLUGINS_RELOADED,
-        AuditAction.TEAM_PLUGIN_ADDED,
+        *(AuditAction.PLUGINS_RELOADED, AuditAction.TEAM_PLUGIN_ADDED),
         *(AuditAction.TEAM_PLUGIN_TRUSTED, AuditAction.TEAM_PLUGIN_RELOADED),
         *(AuditAction.SKILL_SAVED, AuditAction.RULE_CREATED, AuditAction.RULE_RESTORED),
-        AuditAction.SCHEDULE_CREATED,
-        AuditAction.SCHEDULE_UPDATED,
+        *(AuditAction.SCHEDULE_CREATED, AuditAction.SCHEDULE_UPDATED),
         AuditAction.SCHEDULE_RESUMED,
         *(AuditAction.INTEGRATION_CREATED, AuditAction.INTEGRATION_UPDATED),
         *(AuditAction.INTEGRATION_RULE_ADDED, AuditAction.INTEGRATION_RULE_CHANGED),
-        AuditAction.ACCOUNT_LINKED,
-        AuditAction.WEBHOOK_CREATED,
-        AuditAction.WEBHOOK_UPDATED,
-        AuditAction.RETENTION_CHANGED,
+        *(AuditAction.SLACK_CONNECTED, AuditAction.SLACK_CHANGED),
+        *(AuditAction.ACCOUNT_LINKED, AuditAction.RETENTION_CHANGED),
+        *(AuditAction.WEBHOOK_CREATED, AuditAction.WEBHOOK_UPDATED),
     }
 )
 

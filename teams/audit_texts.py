@@ -175,6 +175,9 @@ SENTENCES: dict[str, Promise] = {
     Did.INTEGRATION_RULE_REMOVED: gettext_lazy(
         "{who} removed a rule of the integration of {name}."
     ),
+    Did.SLACK_CONNECTED: gettext_lazy("{who} connected the Slack workspace {name}."),
+    Did.SLACK_CHANGED: gettext_lazy("{who} changed the Slack workspace {name}."),
+    Did.SLACK_REMOVED: gettext_lazy("{who} removed the Slack workspace {name}."),
     Did.ACCOUNT_LINKED: gettext_lazy("{who} linked the account {name} on {host}."),
     Did.ACCOUNT_UNLINKED: gettext_lazy("{who} unlinked the account {name} of {member} on {host}."),
     Did.WEBHOOK_CREATED: gettext_lazy("{who} created the webhook {it}."),

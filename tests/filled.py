@@ -12,10 +12,11 @@ from django.utils import timezone
 
 # References that may be empty, but that a constraint wants.
 _WANTED = {
-    "SavedRule": {"project"},
+    "Integration": {"project"},
     "LegalHold": {"team"},
-    "ProjectMember": {"membership"},
     "Notification": {"session"},
+    "ProjectMember": {"membership"},
+    "SavedRule": {"project"},
 }
 # What the database fills in.
 _GIVEN = {"AuditEntry": {"seq"}}

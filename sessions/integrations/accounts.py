@@ -17,9 +17,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.errors import NotFound
-from sessions.access import ProjectAccess
 from sessions.models import Integration, LinkedAccount
-from teams.access import require_role
+from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
 from teams.models import Membership, Role, Team, User
 
@@ -31,13 +30,13 @@ CODE = re.compile(rf"[{_ALPHABET}]{{{_CODE_CHARS}}}", re.IGNORECASE)
 
 
 @transaction.atomic
-def make_code(access: ProjectAccess) -> str:
+def make_code(access: TeamAccess) -> str:
     """Returns: a code for a comment of the account that is to be linked. The one before is void.
 
     Raises: Forbidden below member.
     """
-    require_role(access.team, Role.MEMBER)
-    user, team = access.principal.user, access.team.team
+    require_role(access, Role.MEMBER)
+    user, team = access.user, access.team
     LinkedAccount.objects.filter(team=team, user=user, linked_at=None).delete()
     code = "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_CHARS))
     until = timezone.now() + CODE_TTL
@@ -64,12 +63,12 @@ def propose_link(team: Team, code: str, *, host: str, outside_id: str, name: str
 
 
 @transaction.atomic
-def confirm_link(access: ProjectAccess, linked_id: int) -> None:
+def confirm_link(access: TeamAccess, linked_id: int) -> None:
     """Have an account count as one's own. It is then nobody else's any more.
 
     Raises: NotFound for one that did not write the caller's code, or not in time; Forbidden.
     """
-    require_role(access.team, Role.MEMBER)
+    require_role(access, Role.MEMBER)
     row = proposed_links(access).filter(pk=linked_id).first()
     if row is None:
         raise NotFound("Account")
@@ -79,31 +78,31 @@ def confirm_link(access: ProjectAccess, linked_id: int) -> None:
     others.exclude(pk=row.pk).delete()
     row.code_until, row.linked_at = None, timezone.now()
     row.save()
-    _record(AuditAction.ACCOUNT_LINKED, access.team.team, row, actor=access.principal.user)
+    _record(AuditAction.ACCOUNT_LINKED, access.team, row, actor=access.user)
 
 
-def proposed_links(access: ProjectAccess) -> QuerySet[LinkedAccount]:
+def proposed_links(access: TeamAccess) -> QuerySet[LinkedAccount]:
     """Returns: what has written the caller's code and is not confirmed."""
-    rows = LinkedAccount.objects.filter(team=access.team.team, user=access.principal.user)
+    rows = LinkedAccount.objects.filter(team=access.team, user=access.user)
     return rows.filter(linked_at=None, code_until__gt=timezone.now()).exclude(outside_id="")
 
 
 @transaction.atomic
-def unlink(access: ProjectAccess, linked_id: int) -> None:
+def unlink(access: TeamAccess, linked_id: int) -> None:
     """End one's own link, or as an admin anybody's. Raises: NotFound."""
     rows = linked_accounts(access)
     row = rows.filter(pk=linked_id).first()
     if row is None:
         raise NotFound("Account")
-    _record(AuditAction.ACCOUNT_UNLINKED, access.team.team, row, actor=access.principal.user)
+    _record(AuditAction.ACCOUNT_UNLINKED, access.team, row, actor=access.user)
     row.delete()
 
 
-def linked_accounts(access: ProjectAccess) -> QuerySet[LinkedAccount]:
+def linked_accounts(access: TeamAccess) -> QuerySet[LinkedAccount]:
     """Returns: one's own, and for admins everybody's."""
-    rows = LinkedAccount.objects.filter(team=access.team.team, linked_at__isnull=False)
-    if not access.team.can(Role.ADMIN):
-        rows = rows.filter(user=access.principal.user)
+    rows = LinkedAccount.objects.filter(team=access.team, linked_at__isnull=False)
+    if not access.can(Role.ADMIN):
+        rows = rows.filter(user=access.user)
     return rows.select_related("user").order_by("name", "pk")
 
 

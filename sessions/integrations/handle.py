@@ -36,8 +36,18 @@ from sessions.integrations.bursts import hand_over_reply, withdraw_waiting
 from sessions.integrations.prompts import prompt_parts, rule_parts
 from sessions.integrations.receive import OLDEST, command_in, kept_of
 from sessions.integrations.setup import host_of, place_of
+from sessions.integrations.slack.api import SlackError
+from sessions.integrations.slack.handle import SlackWork, act, prepare, tell
+from sessions.integrations.slack.messages import Answer
 from sessions.integrations.start import NotStarted, Start, find_start
-from sessions.models import Conversation, InboundDelivery, Integration, OutsideReply, Project
+from sessions.models import (
+    SLACK,
+    Conversation,
+    InboundDelivery,
+    Integration,
+    OutsideReply,
+    Project,
+)
 from sessions.publish_settings import Publishing, forge_of, publishing_of
 from teams.auth import Principal, authenticate_for
 from teams.budgets import BudgetReached
@@ -127,6 +137,17 @@ def _claim() -> list[InboundDelivery]:
 
 
 async def _handle(row: InboundDelivery) -> None:
+    try:
+        await (_handle_slack if row.integration.kind == SLACK else _handle_comment)(row)
+    except (ForgeError, SlackError, AppError) as exc:
+        await in_db(_put_off, row, exc.told)
+    except Exception:  # the edge of a task: one bad delivery must not hold up the others
+        logger.exception("integration.crashed delivery=%s", row.pk)
+        await in_db(_put_off, row, "The server failed while it handled this. The error was logged.")
+
+
+async def _handle_comment(row: InboundDelivery) -> None:
+    """Raises: ForgeError; AppError."""
     work = await in_db(_Work.of, row)
     try:
         start = None if work.code else await find_start(row, work.heard, work.publishing)
@@ -140,11 +161,24 @@ async def _handle(row: InboundDelivery) -> None:
         await in_db(_end, row, InboundDelivery.State.IGNORED, exc.told)
     except _Said as exc:
         await in_db(_refuse, work, exc)
-    except (ForgeError, AppError) as exc:
-        await in_db(_put_off, row, exc.told)
-    except Exception:  # the edge of a task: one bad delivery must not hold up the others
-        logger.exception("integration.crashed delivery=%s", row.pk)
-        await in_db(_put_off, row, "The server failed while it handled this. The error was logged.")
+
+
+async def _handle_slack(row: InboundDelivery) -> None:
+    """Raises: SlackError; AppError."""
+    work = await prepare(row)
+    answer = await in_db(_do_slack, row, work)
+    if answer is not None:
+        await tell(work, answer)
+
+
+@transaction.atomic
+def _do_slack(row: InboundDelivery, work: SlackWork) -> Answer | None:
+    """Raises: AppError for what may pass."""
+    if not _is_mine(row):
+        return None
+    answer = act(work)
+    _end(row, InboundDelivery.State.HANDLED, answer.told)
+    return answer
 
 
 def _person_of(work: _Work) -> User:
@@ -264,7 +298,7 @@ def _session_of(work: _Work, user: User, pull: Pull | None) -> tuple[SessionAcce
     """
     heard, integration = work.heard, work.row.integration
     principal = authenticate_for(user, integration.project.team)
-    access = access_project(principal, integration.project_id, need=Role.MEMBER)
+    access = access_project(principal, integration.project.pk, need=Role.MEMBER)
     place = place_of(work.publishing)
     thread, start = str(heard.thread), work.start
     read_only = start is not None and start.read_only

@@ -38,7 +38,7 @@ def receive(integration_id: str, headers: Mapping[str, str], body: bytes) -> Inb
     Unavailable where the secret cannot be read.
     """
     rows = Integration.objects.select_related("project__team")
-    row = rows.filter(pk=integration_id).first()
+    row = rows.filter(pk=integration_id, project__isnull=False).first()
     if row is None:
         raise NotFound("Integration", integration_id)
     try:

@@ -26,6 +26,7 @@ from sessions.forges.reasons import ForgeReason
 from sessions.inbox import is_compaction
 from sessions.integrations.setup import place_of
 from sessions.models import (
+    SLACK,
     Message,
     Outcome,
     OutsideReply,
@@ -85,6 +86,7 @@ def prune_replies() -> int:
 
 def _claim() -> list[OutsideReply]:
     due = OutsideReply.objects.filter(state=_State.PENDING, kind=OutsideReply.Kind.COMMENT)
+    due = due.exclude(integration__kind=SLACK)
     due = due.select_related("integration__project__team", "session").order_by("pk")
     return claim_due(due, _BATCH, lasts=CLAIMED_FOR)
 
@@ -148,7 +150,7 @@ def turn_of(session: Session, prompt_id: str) -> Shown:
     """Returns: what may be told outside of the turn that answers a prompt, as it is now."""
     if session.is_private:
         return Shown("*The session is private now. Its answer is not shown here.*", is_last=True)
-    shown = _state_of(session, prompt_id)
+    shown = state_of(session, prompt_id)
     redact = project_redactor(session.project_id).text
     return replace(shown, text=harmless(redact(shown.text)[:MAX_TEXT_CHARS]))
 
@@ -183,7 +185,11 @@ def harmless(text: str) -> str:
     return text
 
 
-def _state_of(session: Session, prompt_id: str) -> Shown:
+def state_of(session: Session, prompt_id: str, *, so_far: bool = False) -> Shown:
+    """Returns: what became of a prompt, in Markdown.
+
+    `so_far`: with what the agent has said while it goes on.
+    """
     prompt = SessionInput.objects.filter(pk=prompt_id).first()
     asked = Message.objects.visible(session).filter(pk=prompt_id).first()
     if asked is None:
@@ -196,9 +202,11 @@ def _state_of(session: Session, prompt_id: str) -> Shown:
         outcome = Outcome.DONE.value if following is not None else session.outcome
         text = "\n\n".join(filter(None, (said, _ended(outcome)))) or "*Done, without an answer.*"
         return Shown(text, is_last=True, outcome=outcome)
+    doing = "Working on it"
     if session.state == State.WAITING:
-        return Shown(f"*{_WAITS.get(session.waits_for, 'Waiting')}.*", is_last=False)
-    return Shown("*Working on it.*", is_last=False)
+        doing = _WAITS.get(session.waits_for, "Waiting")
+    text = "\n\n".join(filter(None, (said if so_far else "", f"*{doing}.*")))
+    return Shown(text, is_last=False)
 
 
 _WAITS: dict[str, str] = {

@@ -95,7 +95,7 @@ def request_review(session: Session, draft: ReviewDraft, *, call_id: str, prompt
 
 def comments_of(row: OutsideReply) -> list[LineComment]:
     """Returns: what a review says of lines, without secrets, and so that a forge only shows it."""
-    redactor = project_redactor(row.integration.project_id)
+    redactor = project_redactor(row.integration.project.pk)
     return [_harmless(_safe(LineComment(**one), redactor)) for one in row.data["comments"]]
 
 

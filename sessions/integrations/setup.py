@@ -62,8 +62,8 @@ def set_up_integration(
         )
     row, secret = find_integration(access), ""
     if row is None:
-        row = Integration(id=new_id("igr"), project=access.project, created_at=timezone.now())
-        row.created_by = access.principal.user
+        row = Integration(id=new_id("igr"), team=access.team.team, project=access.project)
+        row.created_by, row.created_at = access.principal.user, timezone.now()
         row.secret, secret = _new_secret()
     is_new = bool(secret)
     row.kind, row.command = publishing.kind.value, command

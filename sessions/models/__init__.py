@@ -14,6 +14,7 @@ from sessions.models.event import Event
 from sessions.models.forge import ProjectForge, PullRequest
 from sessions.models.inbox import SessionInput
 from sessions.models.integration import (
+    SLACK,
     Conversation,
     InboundDelivery,
     Integration,
@@ -51,6 +52,7 @@ from sessions.models.seen_file import SeenFile
 from sessions.models.session import Outcome, Session, State, WaitsFor
 from sessions.models.share import Share
 from sessions.models.skill import SkillIndex, TeamSkill
+from sessions.models.slack import SlackChannel, SlackWorkspace
 from sessions.models.team_folder import TeamFolder
 from sessions.models.team_plugin import TeamPlugin
 from sessions.models.terminal import Terminal, TerminalTicket
@@ -60,6 +62,7 @@ from sessions.models.trust import RepositoryTrust
 from sessions.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
+    "SLACK",
     "AdminsAsked",
     "AllowedKey",
     "AuditCursor",
@@ -115,6 +118,8 @@ __all__ = [
     "SessionInput",
     "Share",
     "SkillIndex",
+    "SlackChannel",
+    "SlackWorkspace",
     "State",
     "TeamFolder",
     "TeamPlugin",

@@ -5,17 +5,23 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from opencode_web.lib.fields import EncryptedTextField
+from sessions.models.project import Project
+
+# The kind of an integration that is no forge.
+SLACK = "slack"
 
 
 class Integration(models.Model):
-    """The forge of a project, where comments start and continue its sessions."""
+    """Where messages start and continue sessions: the forge of a project, or a team's Slack."""
 
-    # Part of the address that the forge sends to.
+    # Part of the address that the other side sends to.
     id = models.CharField(primary_key=True, max_length=40)
-    project = models.OneToOneField(
-        "agent_sessions.Project", models.CASCADE, related_name="integration"
+    team = models.ForeignKey("teams.Team", models.CASCADE, related_name="integrations")
+    # Null for Slack alone, which code of forges never meets: it need not ask each time.
+    project: models.OneToOneField[Project, Project] = models.OneToOneField(  # type: ignore[misc]
+        Project, models.CASCADE, related_name="integration", null=True
     )
-    # A `sessions.forges.adapter.ForgeKind`: the form in which deliveries come.
+    # A `sessions.forges.adapter.ForgeKind` or SLACK: the form in which deliveries come.
     kind = models.CharField(max_length=10)
     # Encrypted; deliveries are signed with it.
     secret = EncryptedTextField()
@@ -37,6 +43,20 @@ class Integration(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
     )
     created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team"],
+                condition=models.Q(kind=SLACK),
+                name="one_slack_per_team",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind=SLACK, project=None)
+                | (~models.Q(kind=SLACK) & models.Q(project__isnull=False)),
+                name="forges_have_projects",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.id

@@ -124,7 +124,7 @@ def integration_link(request: TeamRequest, project: str) -> HttpResponse:
     """Make a code for whoever asks."""
     access = project_of(request, project, need=Role.MEMBER)
     require_integration(access)
-    return _page(request, access, code=make_code(access))
+    return _page(request, access, code=make_code(access.team))
 
 
 @require_POST
@@ -133,9 +133,9 @@ def integration_linked(request: TeamRequest, project: str, linked: int) -> HttpR
     """Confirm that an account is one's own, or end that it is."""
     access = project_of(request, project)
     if request.POST.get("confirm") == "1":
-        confirm_link(access, linked)
+        confirm_link(access.team, linked)
         return done(request, _("Account linked."), to=_url(access))
-    unlink(access, linked)
+    unlink(access.team, linked)
     return done(request, _("Account unlinked."), to=_url(access))
 
 
@@ -175,8 +175,8 @@ def _page(
         "may_change": may_change,
         "rules": _rules(row) if row else [],
         "may_link": row is not None and access.team.can(Role.MEMBER),
-        "linked": linked_accounts(access) if row else [],
-        "proposed": proposed_links(access) if row else [],
+        "linked": linked_accounts(access.team) if row else [],
+        "proposed": proposed_links(access.team) if row else [],
         "deliveries": _deliveries(row) if row and may_change else [],
         "replies": _unwritten(row) if row and may_change else [],
         "crumbs": [

@@ -183,6 +183,8 @@ _TEAM = (
          icon="bot", need="admin", words="tokens ci", below="teams:service"),
     Page("webhooks", Group.AUTOMATION, gettext_lazy("Webhooks"), view="sessions:webhooks",
          icon="send", need="admin", words="events", below="sessions:webhook"),
+    Page("slack", Group.AUTOMATION, "Slack", view="sessions:slack", icon="send",
+         need="work", words="chat channels messages", below="sessions:slack"),
     Page("audit", Group.DATA, gettext_lazy("Audit"), view="teams:audit", icon="scroll-text",
          need="admin", words="trail log"),
     Page("retention", Group.DATA, gettext_lazy("Retention"), view="sessions:retention",

@@ -16,6 +16,7 @@ from sessions.models import (
     IntegrationRule,
     LinkedAccount,
     Project,
+    SlackWorkspace,
     TeamPlugin,
 )
 from teams.access import access_team
@@ -86,6 +87,16 @@ PAGES = [
     Row("post", _P + "integration/rules/<str:forge_rule>/remove", GOVERN),
     # Without the secret of the forge.
     Row("post", "integrations/<str:integration>", NO_TOKEN),
+    Row("post", "integrations/slack/<str:integration>", (404,) * 6),
+    Row("get", _SET + "slack", READ),
+    # Without a token to ask Slack about.
+    Row("post", _SET + "slack", EMPTY_GOVERN),
+    Row("get", _SET + "slack/remove", (200, 200, 403, 403, 404, 302)),
+    Row("post", _SET + "slack/remove", GOVERN),
+    Row("post", _SET + "slack/channels", EMPTY_GOVERN),
+    Row("post", _SET + "slack/channels/<int:channel>/remove", GOVERN),
+    Row("post", _SET + "slack/link", (200, 200, 200, 403, 404, 302)),
+    Row("post", _SET + "slack/link/<int:linked>", (302, 302, 404, 404, 404, 302)),
     Row("get", _W, ADMIN_READ),
     Row("post", _W, EMPTY_GOVERN),
     Row("get", _W + "w/<str:webhook>", ADMIN_READ),
@@ -152,6 +163,7 @@ API = [
 def _make_integration(owner: User, project: Project) -> dict[str, str]:
     now = timezone.now()
     made = {"project": project, "kind": "github", "secret": encrypt("s3cret"), "command": "/oc"}
+    made["team"] = project.team
     row = Integration.objects.create(id=new_id("igr"), created_at=now, **made)
     failed = InboundDelivery.objects.create(
         id=new_id("ind"), integration=row, state="failed", next_at=now, received_at=now
@@ -161,8 +173,19 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     rule = IntegrationRule.objects.create(
         id=new_id("rul"), integration=row, position=1, trigger="issue_opened", created_at=now
     )
-    names = {"integration": row.pk, "failed": failed.pk, "linked": str(linked.pk)}
-    return {**names, "forge_rule": rule.pk}
+    of_team = Integration(id=new_id("igr"), team=project.team, kind="slack", created_at=now)
+    of_team.save()
+    workspace = SlackWorkspace(integration=of_team, workspace="T0ACME", name="Acme")
+    workspace.bot_token = encrypt("xoxb-none")
+    workspace.save()
+    channel = workspace.channels.create(channel="C0TILL", name="till", project=project)
+    return {
+        "integration": row.pk,
+        "failed": failed.pk,
+        "linked": str(linked.pk),
+        "forge_rule": rule.pk,
+        "channel": str(channel.pk),
+    }
 
 
 def make_automation(owner: User, project: Project) -> dict[str, str]:

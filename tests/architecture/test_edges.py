@@ -22,6 +22,8 @@ CATCH_ALL = {
     "sessions/integrations/replies.py": (1, "one comment on a forge"),
     "sessions/integrations/answers.py": (1, "one other answer on a forge"),
     "sessions/notifications/send.py": (1, "one message to a person"),
+    "sessions/integrations/slack/answers.py": (1, "one message in Slack"),
+    "sessions/integrations/slack/service.py": (1, "one workspace, served on the loop of a process"),
     "tools/registry.py": (1, "one tool call"),
     "tools/lsp/pool.py": (1, "one language server"),
     "tools/mcp/pool.py": (1, "one MCP server"),

@@ -23,7 +23,7 @@ _SET = "t/<slug:team>/settings/"
 STANDS_FOR = {
     "read": f"get (t/<slug:team>/|{_SET}(config|permissions|network)|{_S[:-1]}|{_P}(|network))",
     "work": f"(get|post) (t/<slug:team>/(choices|draft|start(/place)?)|{_SET}budgets/ask"
-    f"|{_P}(integration/link|mentions|mcp/s/.+/(again|own(/end)?))|{_S}(prompt|queue/<str:prompt>/(move|restore/.+)|compact|(compare/)?stop|resume|retry|part/.+/stop))",
+    f"|{_SET}slack/link|{_P}(integration/link|mentions|mcp/s/.+/(again|own(/end)?))|{_S}(prompt|queue/<str:prompt>/(move|restore/.+)|compact|(compare/)?stop|resume|retry|part/.+/stop))",
     "answer": f"post ({_S}((permission|question)/<str:\\w+>(/admins)?|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:\\w+>/(revoke|restore))",
     "sessions": f"(get|post) {_S}(rename|archive|delete|compare/keep)",
@@ -36,7 +36,8 @@ STANDS_FOR = {
     "projects": f"(get|post) (t/<slug:team>/p/new|{_P}(import|clone/again))",
     "schedules": f"post {_P}schedules",
     "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*|privacy)"
-    f"|{_P}integration/link/.+|{_P}schedules/.+)|put session/<session_id>/privacy",
+    f"|{_SET}slack/link/.+|{_P}integration/link/.+|{_P}schedules/.+)"
+    "|put session/<session_id>/privacy",
     "set_up": f"(get|post) {_P}integration(/secret|/remove|/again/.+|/rules.*)?"
     f"|post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
@@ -49,7 +50,8 @@ STANDS_FOR = {
     "|(get|post|delete) invitation.*"
     f"|(get|post) groups?(_member|_delete)?|(get|post|put|patch|delete) group/?.*"
     f"|post {_P}(access|members)|(get|put) project/<project_id>/access.*",
-    "programs": f"(get|post) (services?|service_.+|{_SET}webhooks/.*)",
+    "programs": f"(get|post) (services?|service_.+|{_SET}webhooks/.*"
+    f"|{_SET}slack(/remove|/channels.*)?)",
     "budgets": f"post {_SET}budgets(/limits.*)?",
     "usage": "get t/<slug:team>/usage.csv",
     "audit": "get audit.*",

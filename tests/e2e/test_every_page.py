@@ -177,7 +177,7 @@ STOPS = [
     Stop("settings-search", _SET + "search"),
     Stop("settings-secrets", _SET + "secrets"),
     Stop("settings-sharing", _SET + "sharing"),
-    Stop("settings-plugins", _SET + "plugins"),
+    *(Stop(f"settings-{page}", _SET + page) for page in ("plugins", "slack")),
     Stop("settings-skills", _SET + "skills/"),
     Stop("settings-skill-new", _SET + "skills/new"),
     Stop("settings-skill", _SET + "skills/s/{skill}"),

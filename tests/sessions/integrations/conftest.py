@@ -21,6 +21,7 @@ from sessions.integrations.answers import send_answers
 from sessions.integrations.handle import handle_due
 from sessions.integrations.replies import send_replies
 from sessions.integrations.setup import host_of, set_up_integration
+from sessions.integrations.slack import api
 from sessions.models import (
     Checkout,
     InboundDelivery,
@@ -34,13 +35,15 @@ from sessions.models import (
 from sessions.publish_settings import publishing_of
 from sessions.runner import run_session
 from teams.auth import authenticate_user
-from teams.models import User
+from teams.models import Team, User
 from tests.sessions.checkouts.conftest import INIT
 from tests.sessions.checkouts.conftest import run as sh
 from tests.sessions.factories import script
 from tests.sessions.forges.servers import TOKEN, FakeForge, forge
 from tests.sessions.forges.test_reviews import pull_on
 from tests.sessions.git_server import git_server
+from tests.sessions.integrations.slack_server import FakeSlack, slack
+from tests.sessions.integrations.slack_workspace import Workspace, connect
 from tests.sessions.runner.drains import allow_bash
 
 REPOSITORY = "acme/till"
@@ -248,3 +251,20 @@ def shop(outside: Forge, bob: User, tmp_path: Path, settings: Any) -> Iterator[S
     with git_server(tmp_path) as place:
         ProjectForge.objects.update(remote_url=f"http://{place}/acme/till.git")
         yield Shop(outside, bare, clone)
+
+
+@pytest.fixture
+def slack_server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSlack]:
+    """Slack, as this server reaches it."""
+    settings.PUBLIC_URL = "https://agents.example.com"
+    with slack() as server:
+        monkeypatch.setattr(api, "API", f"{server.base}/api")
+        yield server
+
+
+@pytest.fixture
+def chat(slack_server: FakeSlack, alice: User, team: Team, project: Project) -> Workspace:
+    """A team whose Slack workspace is connected, with a channel for its project."""
+    project.config = {"model": "demo/inline", "worktree": "project"}
+    project.save()
+    return connect(slack_server, alice, team, project)

@@ -164,7 +164,7 @@ def test_who_is_not_linked_reads_how_to_link_and_does(outside: Forge, bob: User)
     assert not Session.objects.exists()
     [said] = outside.answers
     assert "@person42, your account is not linked" in said
-    code = make_code(reach(bob, outside.project))
+    code = make_code(reach(bob, outside.project).team)
     assert "unknown, was used before" in newest(outside, "/oc link AAAABBBBCCCC")
     assert "confirm there" in newest(outside, f"/oc link {code.lower()}")
     # Somebody else could have been quicker: it counts once bob says that it is his.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, include, path, register_converter
+from django.urls import URLPattern, URLResolver, include, path, register_converter
 
 from opencode_web.lib.url_names import NameConverter
 from sessions.views import (
@@ -96,7 +96,23 @@ root_urlpatterns: list[URLPattern] = [
     path("share/<str:token>/part/<str:part>", shared.shared_part, name="shared_part"),
 ]
 
-_project: list[URLPattern] = [
+_integration: list[URLPattern] = [
+    path("", integration.integration, name="integration"),
+    path("/secret", integration.integration_secret, name="integration_secret"),
+    path("/remove", integration.integration_remove, name="integration_remove"),
+    path("/link", integration.integration_link, name="integration_link"),
+    path("/link/<int:linked>", integration.integration_linked, name="integration_linked"),
+    path("/rules", integration_rules.integration_rules, name="integration_rules"),
+    path("/rules/<str:forge_rule>", integration_rules.integration_rule, name="integration_rule"),
+    path(
+        "/rules/<str:forge_rule>/remove",
+        integration_rules.integration_rule_remove,
+        name="integration_rule_remove",
+    ),
+    path("/again/<str:failed>", integration.integration_repeat, name="integration_repeat"),
+]
+
+_project: list[URLPattern | URLResolver] = [
     path("", projects.project, name="project"),
     path("settings", project_settings.project_settings, name="project_settings"),
     path("delete", project_settings.project_delete, name="project_delete"),
@@ -131,35 +147,7 @@ _project: list[URLPattern] = [
     path("rescued/<str:checkout>/branch", rescued_branches.branch, name="rescued_branch"),
     path("rescued/<str:checkout>/discard", rescued_branches.discard, name="rescued_discard"),
     path("publishing", publishing.publishing, name="publishing"),
-    path("integration", integration.integration, name="integration"),
-    path("integration/secret", integration.integration_secret, name="integration_secret"),
-    path("integration/remove", integration.integration_remove, name="integration_remove"),
-    path("integration/link", integration.integration_link, name="integration_link"),
-    path(
-        "integration/link/<int:linked>",
-        integration.integration_linked,
-        name="integration_linked",
-    ),
-    path(
-        "integration/rules",
-        integration_rules.integration_rules,
-        name="integration_rules",
-    ),
-    path(
-        "integration/rules/<str:forge_rule>",
-        integration_rules.integration_rule,
-        name="integration_rule",
-    ),
-    path(
-        "integration/rules/<str:forge_rule>/remove",
-        integration_rules.integration_rule_remove,
-        name="integration_rule_remove",
-    ),
-    path(
-        "integration/again/<str:failed>",
-        integration.integration_repeat,
-        name="integration_repeat",
-    ),
+    path("integration", include(_integration)),
     path("secrets", secrets.secrets, name="secrets"),
     path("secrets/<int:secret>/remove", secrets.secret_remove, name="secret_remove"),
     path("schedules", schedules.schedules, name="schedules"),

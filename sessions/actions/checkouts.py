@@ -259,10 +259,8 @@ def request_job(
     checkout.job_begun, checkout.job_failed = False, False
     checkout.job_detail, checkout.job_cause = "", {}
     checkout.save()
-    audit: JsonObject = {
-        "branch": text_of(given, "branch") or checkout.branch,
-        "into": checkout.base_branch,
-    }
+    branch = text_of(given, "branch") or checkout.branch
+    audit: JsonObject = {"branch": branch, "into": checkout.base_branch}
     record(
         _AUDITED[job],
         actor=access.principal.user,

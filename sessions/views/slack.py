@@ -166,6 +166,8 @@ def _page(
     by_socket = row is None or bool(row.app_token)
     address = address_of_slack(row)
     projects = _projects(request)
+    form = form or SlackForm()
+    form.fields["bot_token"].required = row is None
     context = {
         "row": row,
         "by_socket": by_socket,
@@ -175,7 +177,7 @@ def _page(
             "" if by_socket else address, urlsplit(settings.PUBLIC_URL).hostname or ""
         ),
         "problems": problems_of_slack(row) if row else [],
-        "form": form or SlackForm(),
+        "form": form,
         "channel_form": channel_form or ChannelForm(projects=projects),
         # A member reads only the names of what they see.
         "channels": row.channels.filter(project__in=projects).select_related("project")

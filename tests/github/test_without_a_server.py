@@ -14,6 +14,8 @@ SHOW = {"tool": "bash", "input": {"command": "env; cat .git/config", "descriptio
 RULES = json.dumps({"edit": "allow", "bash": "allow"})
 
 
+# Begins with an empty database and the commands of a release: half a minute.
+@pytest.mark.deep
 def test_feat13_fr_01_one_step_starts_a_server_and_works_in_the_checkout(job: Job) -> None:
     secrets = {"OTHER_SECRET": "s3cret-of-the-job", "ACTIONS_RUNTIME_TOKEN": "s3cret-of-actions"}
     prompt = f"Mend it. {script([WRITE], [SHOW], [{'text': 'Mended.'}])}"

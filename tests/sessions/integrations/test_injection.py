@@ -16,7 +16,7 @@ from sessions.forges.adapter import Pull, PullState, Thread
 from sessions.forges.inbound import Heard
 from sessions.forges.triggers import Trigger
 from sessions.integrations.prompts import FRAMES, prompt_parts, rule_parts
-from sessions.integrations.replies import _harmless
+from sessions.integrations.replies import harmless
 from sessions.integrations.start import Start
 from sessions.models import IntegrationRule, Part, ProjectSecret, Session
 from sessions.rules.in_force import session_ruleset
@@ -93,7 +93,7 @@ def _outside(about: str) -> str:
 
 def test_an_answer_that_repeats_them_notifies_and_commands_nobody() -> None:
     for text in hostile_texts("thread_text"):
-        shown = _harmless(text)
+        shown = harmless(text)
         assert not re.search(r"^[ \t>]*/[A-Za-z]", shown, re.MULTILINE)
         assert not re.search(r"@[A-Za-z]", shown)
         assert "<!--" not in shown

@@ -98,10 +98,11 @@ def test_a_pull_request_gets_the_changes_on_its_branch(shop: Shop, bob: User) ->
 @ON_GITHUB
 def test_nothing_is_pushed_over_commits_of_others(shop: Shop) -> None:
     shop.outside.say("/oc wait", number=3, is_pull=True)
-    sh("echo theirs >till.py; git commit -qam Theirs; git push -q origin topic", shop.clone)
+    push = "git push -q origin topic HEAD:refs/pull/3/head"
+    sh(f"echo theirs >till.py; git commit -qam Theirs; {push}", shop.clone)
     theirs = shop.head("topic")
-    # Told by the forge, and not yet.
-    for sha in (theirs, shop.outside.server.pulls[2]["head"]["sha"]):
+    # Not told by the forge yet, and then.
+    for sha in (shop.outside.server.pulls[2]["head"]["sha"], theirs):
         shop.outside.server.pulls[2]["head"]["sha"] = sha
         change(shop, f"echo {sha} >new.py", number=3, is_pull=True)
         assert shop.head("topic") == theirs

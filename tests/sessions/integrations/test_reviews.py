@@ -91,8 +91,10 @@ def test_an_approval_is_one_only_where_the_project_lets_agents_approve(shop: Sho
     Integration.objects.update(approves=True)
     ask(shop, verdict="approve", comments=[])
     assert shop.outside.server.parts.reviews[1]["event"] == "APPROVE"
+    # A stranger's session approves nothing.
+    shop.ask(reviewing(verdict="approve", comments=[]), [{"text": "Good."}], number=3, is_pull=True)
     Session.objects.update(is_read_only=True)
-    ask(shop, verdict="approve", comments=[])
+    shop.outside.write()
     assert shop.outside.server.parts.reviews[2]["event"] == "COMMENT"
 
 

@@ -282,7 +282,7 @@ NO_PAGE = {
     "t/<slug:team>/start/place",
     "t/<slug:team>/live",
     _SESSION + "/live",
-    "t/<slug:team>/settings/audit.csv",
+    *(f"t/<slug:team>/settings/{one}" for one in ("audit.csv", "slack/remove")),
     "t/<slug:team>/usage.csv",
     "t/<slug:team>/settings/invites/<str:invite>/revoke",
     "t/<slug:team>/settings/members/<int:member>/remove",

@@ -51,7 +51,7 @@ class NotificationsForm(forms.Form):
     quiet_from = _time(
         _("Quiet from"),
         required=False,
-        help_text=_("Web Push and e-mail are held back, and sent as one message at the end."),
+        help_text=_("Messages are held back, and sent as one at the end."),
     )
     quiet_until = _time(_("Quiet until"), required=False)
     digest_at = _time(_("Daily digest at"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from sessions.notifications.channels.base import Channel
 from sessions.notifications.channels.email import EmailChannel
 from sessions.notifications.channels.push import PushChannel
+from sessions.notifications.channels.slack import SlackChannel
 
-CHANNELS: tuple[Channel, ...] = (PushChannel(), EmailChannel())
+CHANNELS: tuple[Channel, ...] = (PushChannel(), EmailChannel(), SlackChannel())
 _BY_NAME = {one.name: one for one in CHANNELS}
 
 

@@ -38,6 +38,7 @@ class FakeSlack:
     channels: dict[str, bool] = field(
         default_factory=lambda: {"C0TILL": True, "C0OTHER": True, "C0AWAY": False, "D0BOB": True}
     )
+    people: set[str] = field(default_factory=lambda: {"U0BOB"})
     messages: list[Json] = field(default_factory=list)
     ephemeral: list[Json] = field(default_factory=list)
     responses: list[Json] = field(default_factory=list)
@@ -127,6 +128,9 @@ class FakeSlack:
         return channel
 
     def _post(self, args: Json) -> Json:
+        # An account stands for its conversation with the app.
+        if str(args.get("channel")) in self.people:
+            args = {**args, "channel": f"D{args['channel'][1:]}"}
         channel = self._channel(args)
         _judge_message(args)
         thread = args.get("thread_ts")

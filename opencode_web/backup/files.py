@@ -131,10 +131,10 @@ def check_files(folder: Path, manifest: Listing) -> None:
         path = folder / file.name
         try:
             if path.is_symlink() or path.stat().st_size != file.size_bytes:
-                raise DamagedBackup(f"{path} is not as long as it was. Use another backup.")
+                raise DamagedBackup(f"{file.name} is not as long as it was. Use another copy.")
             with path.open("rb") as opened:
                 found = hashlib.file_digest(opened, "sha256").hexdigest()
         except OSError as exc:
             raise DamagedBackup(f"{path} cannot be read ({exc.strerror}).") from exc
         if found != file.sha256:
-            raise DamagedBackup(f"{path} is damaged: its hash differs. Use another backup.")
+            raise DamagedBackup(f"{file.name} is damaged: its hash differs. Use another copy.")

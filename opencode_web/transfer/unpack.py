@@ -110,8 +110,10 @@ def _require_room(manifest: TeamManifest, into: Path) -> None:
 def _unpack_one(
     tar: tarfile.TarFile, info: tarfile.TarInfo, sizes: dict[str, int], into: Path
 ) -> None:
-    if not info.isreg() or sizes.get(info.name) != info.size or (into / info.name).exists():
+    if not info.isreg() or info.name not in sizes or (into / info.name).exists():
         raise DamagedBackup(f"The archive has {info.name!r}, which its manifest does not list.")
+    if info.size != sizes[info.name]:
+        raise DamagedBackup(f"{info.name!r} is not as long as it was. Use another copy.")
     file = tar.extractfile(info)
     assert file is not None
     with (into / info.name).open("xb") as target:

@@ -74,7 +74,7 @@ OF_NOW = {
         "webhook.deleted",
     ),
     *("webhook.pinged", "webhook.redelivered", "mcp.signed_out"),
-    *("integration.deleted", "integration.repeated", "integration_rule.removed", "slack.removed"),
+    *("integration.deleted", "integration.repeated", "integration.rule_removed", "slack.removed"),
     "searches once; nothing is kept",
     "a sign-in at a provider that has not ended: its end is recorded",
     # Refused by their actions: public links and the tokens of service accounts.

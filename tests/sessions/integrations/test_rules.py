@@ -355,7 +355,7 @@ def test_a_rule_that_cannot_be_run_is_refused(outside: Forge, alice: User) -> No
     made = rule(outside, alice, "issue_opened", agent="plan", model="demo/inline")
     draft = RuleDraft(trigger=Trigger.PULL_OPENED, prompt="x")
     update_rule(reach(alice, outside.project), made.pk, draft)
-    assert AuditEntry.objects.filter(action="integration_rule.changed").count() == 1
+    assert AuditEntry.objects.filter(action="integration.rule_changed").count() == 1
 
 
 @ONE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -10,6 +12,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from sessions.actions.webhooks import disable_webhook
 from sessions.models import InboundDelivery, Notification, OutsideReply, Webhook, WebhookDelivery
@@ -21,7 +24,9 @@ CLAIMED_FOR = timedelta(seconds=60)
 BACKOFF_S = (10, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 21600, 28800)
 DISABLED_AFTER = timedelta(days=3)
 KEPT_FOR = timedelta(days=14)
+BATCH, _BATCHES = 20, 10
 _PENDING = WebhookDelivery.State.PENDING
+_Claimed = TypeVar("_Claimed")
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,21 @@ def claim_deliveries(limit: int) -> list[Claimed]:
     now = timezone.now()
     taken = claim_due(due.order_by("next_at"), limit, lasts=CLAIMED_FOR, attempted_at=now)
     return list(map(_to_claimed, taken))
+
+
+async def work_through(
+    claim: Callable[[], list[_Claimed]], work: Callable[[_Claimed], Awaitable[None]]
+) -> int:
+    """Do what is due, so much at a time. Returns: how many were tried."""
+    count = 0
+    for _ in range(_BATCHES):
+        claimed = await in_db(claim)
+        # Together: a server that does not answer holds up nobody else, and no claim runs out.
+        await asyncio.gather(*map(work, claimed))
+        count += len(claimed)
+        if not claimed:
+            break
+    return count
 
 
 _Row = TypeVar("_Row", WebhookDelivery, InboundDelivery, OutsideReply, Notification)

@@ -5,7 +5,6 @@ Each is a row of the same outbox as the comments, is written once, and tried aga
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -16,7 +15,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.ids import new_id
 from sessions.access import SessionAccess
-from sessions.actions.deliveries import claim_due
+from sessions.actions.deliveries import BATCH, claim_due, work_through
 from sessions.forges.adapter import Forge, ForgeError, Pull
 from sessions.integrations.checks import show_check
 from sessions.integrations.publish import publish
@@ -29,7 +28,6 @@ from sessions.publish_settings import forge_of, publishing_of
 
 logger = logging.getLogger(__name__)
 
-_BATCH, _BATCHES = 20, 10
 _Kind = OutsideReply.Kind
 _WRITERS: dict[str, Callable[[OutsideReply, Forge], Awaitable[Step]]] = {
     _Kind.REVIEW: post_review,
@@ -73,20 +71,13 @@ def begin_answers(
 
 async def send_answers() -> int:
     """Write what is due. Returns: how many were tried."""
-    count = 0
-    for _ in range(_BATCHES):
-        claimed = await in_db(_claim)
-        await asyncio.gather(*map(_send, claimed))
-        count += len(claimed)
-        if len(claimed) < _BATCH:
-            break
-    return count
+    return await work_through(_claim, _send)
 
 
 def _claim() -> list[OutsideReply]:
     due = OutsideReply.objects.filter(state=OutsideReply.State.PENDING, kind__in=_WRITERS)
     due = due.select_related("integration__project__team", "session__project__team").order_by("pk")
-    return claim_due(due, _BATCH, lasts=CLAIMED_FOR)
+    return claim_due(due, BATCH, lasts=CLAIMED_FOR)
 
 
 async def _send(row: OutsideReply) -> None:

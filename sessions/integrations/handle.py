@@ -6,7 +6,6 @@ that may pass is tried again; what people have to mend is told in the thread and
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -24,7 +23,7 @@ from opencode_web.lib.reasons import Cause, Told, english
 from providers.resolve import parse_ref
 from sessions.access import ProjectAccess, SessionAccess, access_project, access_session
 from sessions.actions.checkouts import Plan, choose_plan, follow_commit
-from sessions.actions.deliveries import claim_due
+from sessions.actions.deliveries import BATCH, claim_due, work_through
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.sessions import create_session
 from sessions.events.outbox import INTEGRATION
@@ -59,7 +58,6 @@ CLAIMED_FOR = timedelta(minutes=2)
 KEPT_FOR = OLDEST + timedelta(days=1)
 # After each attempt that failed for a reason that may pass.
 BACKOFF_S = (10, 30, 120, 600, 1800)
-_BATCH, _BATCHES = 20, 10
 _LINK = "link"
 _WAITING = InboundDelivery.State.WAITING
 _MAX_TITLE_CHARS, _MAX_PROBLEM_CHARS = 100, 400
@@ -106,15 +104,7 @@ class _Work:
 
 async def handle_due() -> int:
     """Handle what waits. Returns: how many deliveries were looked at."""
-    count = 0
-    for _ in range(_BATCHES):
-        claimed = await in_db(_claim)
-        # Together: a forge that does not answer holds up nobody else, and no claim runs out.
-        await asyncio.gather(*map(_handle, claimed))
-        count += len(claimed)
-        if not claimed:
-            break
-    return count
+    return await work_through(_claim, _handle)
 
 
 def prune_inbound() -> int:
@@ -133,7 +123,7 @@ def _claim() -> list[InboundDelivery]:
     )
     due = InboundDelivery.objects.filter(~Exists(before), state=_WAITING)
     due = due.select_related("integration__project__team", "integration__account")
-    return claim_due(due.order_by("pk"), _BATCH, lasts=CLAIMED_FOR)
+    return claim_due(due.order_by("pk"), BATCH, lasts=CLAIMED_FOR)
 
 
 async def _handle(row: InboundDelivery) -> None:

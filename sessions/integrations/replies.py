@@ -7,7 +7,6 @@ comment is looked for before another one is written.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from django.utils import timezone
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import text_of
 from opencode_web.lib.reasons import Cause, Told, english
-from sessions.actions.deliveries import BACKOFF_S, claim_due
+from sessions.actions.deliveries import BACKOFF_S, BATCH, claim_due, work_through
 from sessions.forges.adapter import Forge, ForgeError, Thread
 from sessions.forges.reasons import ForgeReason
 from sessions.inbox import is_compaction
@@ -44,7 +43,6 @@ logger = logging.getLogger(__name__)
 CLAIMED_FOR = timedelta(minutes=2)
 MAX_TEXT_CHARS = 60_000
 KEPT_FOR = timedelta(days=90)
-_BATCH, _BATCHES = 20, 10
 _State = OutsideReply.State
 # A forge notifies whoever is named, and GitLab and robots do what a line says that begins with a
 # slash. None of them is asked what it takes for code. The last one begins what nobody sees.
@@ -67,15 +65,7 @@ class Shown:
 
 async def send_replies() -> int:
     """Write what is due. Returns: how many were tried."""
-    count = 0
-    for _ in range(_BATCHES):
-        claimed = await in_db(_claim)
-        # Together: a forge that does not answer holds up nobody else, and no claim runs out.
-        await asyncio.gather(*map(_send, claimed))
-        count += len(claimed)
-        if len(claimed) < _BATCH:
-            break
-    return count
+    return await work_through(_claim, _send)
 
 
 def prune_replies() -> int:
@@ -88,7 +78,7 @@ def _claim() -> list[OutsideReply]:
     due = OutsideReply.objects.filter(state=_State.PENDING, kind=OutsideReply.Kind.COMMENT)
     due = due.exclude(integration__kind=SLACK)
     due = due.select_related("integration__project__team", "session").order_by("pk")
-    return claim_due(due, _BATCH, lasts=CLAIMED_FOR)
+    return claim_due(due, BATCH, lasts=CLAIMED_FOR)
 
 
 async def _send(row: OutsideReply) -> None:

@@ -5,13 +5,13 @@ Source: the specification of Standard Webhooks, 1.0.
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
 import hmac
 import json
 import logging
 import time
+from functools import partial
 
 from django.conf import settings
 
@@ -19,27 +19,24 @@ from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.outbound import FetchError, guarded_client
-from sessions.actions.deliveries import Claimed, Result, claim_deliveries, settle_delivery
+from sessions.actions.deliveries import (
+    BATCH,
+    Claimed,
+    Result,
+    claim_deliveries,
+    settle_delivery,
+    work_through,
+)
 from sessions.actions.webhooks import SECRET_PREFIX
 
 logger = logging.getLogger(__name__)
 
 TIMEOUT_S = 10.0
-BATCH = 20
-# So that one call of the task ends, whatever waits.
-MAX_BATCHES = 10
 
 
 async def send_due() -> int:
     """Send what is due, many at once. Returns: how many attempts were made."""
-    sent = 0
-    for _ in range(MAX_BATCHES):
-        claimed = await in_db(claim_deliveries, BATCH)
-        await asyncio.gather(*map(_send, claimed))
-        sent += len(claimed)
-        if len(claimed) < BATCH:
-            break
-    return sent
+    return await work_through(partial(claim_deliveries, BATCH), _send)
 
 
 def sign(secret: str, *, id: str, timestamp: int, body: bytes) -> str:

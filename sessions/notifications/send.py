@@ -5,7 +5,6 @@ What was claimed by a worker that died is due again when its claim is over.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,7 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
-from sessions.actions.deliveries import BACKOFF_S, claim_due
+from sessions.actions.deliveries import BACKOFF_S, BATCH, claim_due, work_through
 from sessions.models import Notification, NotificationKind, PushSubscription
 from sessions.notifications.addressing import address, choice_for, collect_budget_notices
 from sessions.notifications.channels.base import Channel, Message, Result
@@ -28,7 +27,6 @@ logger = logging.getLogger(__name__)
 # Longer than an attempt can take: then its worker is taken to be dead.
 CLAIMED_FOR = timedelta(minutes=2)
 KEPT_FOR = timedelta(days=14)
-_BATCH, _BATCHES = 20, 10
 _MAX_DIGEST = 500
 _State = Notification.State
 
@@ -44,15 +42,7 @@ class _Outgoing:
 async def send_notifications() -> int:
     """Send what is due. Returns: how many messages were looked at."""
     await in_db(collect_budget_notices)
-    count = 0
-    for _ in range(_BATCHES):
-        claimed = await in_db(_claim)
-        # Together: a server that does not answer holds up nobody else, and no claim runs out.
-        await asyncio.gather(*map(_send, claimed))
-        count += len(claimed)
-        if not claimed:
-            break
-    return count
+    return await work_through(_claim, _send)
 
 
 def prune_notifications() -> int:
@@ -66,13 +56,13 @@ def _claim() -> list[list[Notification]]:
     rows = Notification.objects.filter(state=_State.PENDING)
     rows = rows.select_related("user", "device", "budget__team", "session__project__team")
     rows = rows.order_by("next_at", "pk")
-    single = claim_due(rows.filter(is_held=False), _BATCH, lasts=CLAIMED_FOR)
+    single = claim_due(rows.filter(is_held=False), BATCH, lasts=CLAIMED_FOR)
     return [[row] for row in single] + _claim_held(rows.filter(is_held=True))
 
 
 def _claim_held(rows: QuerySet[Notification]) -> list[list[Notification]]:
     """Returns: what is due, of each person, channel and device together."""
-    due = rows.filter(next_at__lte=timezone.now())[:_BATCH]
+    due = rows.filter(next_at__lte=timezone.now())[:BATCH]
     whose = {(row.user_id, row.channel, row.device_id) for row in due}
     found = (
         claim_due(

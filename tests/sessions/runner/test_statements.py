@@ -18,8 +18,9 @@ MOST_TO_ADMIT = 14
 # An account can have several credentials, which are read after it.
 # The last ones look which search engine the team has, which webhooks hear of the end, and write
 # what the answer used. One locks the session again, once the lease is in a transaction of its own.
-# Another one looks who else is in line, and one which plugins from npm the team has.
-MOST_TO_DRAIN = 50
+# Another one looks who else is in line, and one which plugins from npm the team has. The end is
+# noted for those who want to be notified of it.
+MOST_TO_DRAIN = 51
 
 
 @transaction.atomic

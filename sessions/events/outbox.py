@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from opencode_web.lib.compiled import CompiledQuery
@@ -143,12 +143,7 @@ def note_replies(session: Session, events: Sequence[SessionEvent], *, now: datet
         return
     if not any(isinstance(event, _SHOWN_THERE) for event in events):
         return
-    replies = OutsideReply.objects.filter(session=session)
-    # One that is being written is due again once that is done, and not before.
-    replies.filter(state=_Reply.PENDING).update(revision=F("revision") + 1)
-    replies.filter(state=_Reply.SHOWN).update(
-        state=_Reply.PENDING, revision=F("revision") + 1, next_at=now
-    )
+    OutsideReply.objects.filter(session=session).write_anew(_Reply.SHOWN, now=now)
 
 
 def delivery(

@@ -12,6 +12,26 @@ from opencode_web.lib.json_body import parse_json
 from sessions.actions.projects import SAMPLE_NAME
 
 
+def agent_field() -> forms.CharField:
+    """Returns: who works on what starts by itself."""
+    return forms.CharField(
+        label=_("Agent"),
+        max_length=60,
+        required=False,
+        help_text=_("Leave it empty for the project's default."),
+    )
+
+
+def model_field() -> forms.CharField:
+    """Returns: with which model."""
+    return forms.CharField(
+        label=_("Model"),
+        max_length=200,
+        required=False,
+        help_text=_("provider/model. Leave it empty for the project's default."),
+    )
+
+
 class _ProjectForm(forms.Form):
     restricted = forms.BooleanField(
         label=_("Restrict to members"),

@@ -6,6 +6,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from sessions.forms.fields import agent_field, model_field
 from sessions.integrations.rules import DEFAULT_PER_HOUR, MAX_PER_HOUR, TRIGGERS, RuleDraft
 from sessions.integrations.templates import MAX_PROMPT_CHARS, NAMES
 from sessions.models import IntegrationRule
@@ -29,18 +30,7 @@ class IntegrationRuleForm(forms.Form):
         max_length=MAX_PROMPT_CHARS,
         widget=forms.Textarea(attrs={"rows": 4}),
     )
-    agent = forms.CharField(
-        label=_("Agent"),
-        max_length=60,
-        required=False,
-        help_text=_("Leave it empty for the project's default."),
-    )
-    model = forms.CharField(
-        label=_("Model"),
-        max_length=200,
-        required=False,
-        help_text=_("provider/model. Leave it empty for the project's default."),
-    )
+    agent, model = agent_field(), model_field()
     audience = forms.ChoiceField(
         label=_("Who may start it"),
         choices=IntegrationRule.Audience.choices,

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from sessions.actions.prompts import MAX_TEXT_CHARS
 from sessions.actions.schedules import MAX_NAME_CHARS, ScheduleDraft
 from sessions.cron_times import DAYS, cron_of, weekly_of, zone_names
+from sessions.forms.fields import agent_field, model_field
 from sessions.models import Schedule
 
 _DAYS = [
@@ -64,18 +65,7 @@ class ScheduleForm(forms.Form):
         ),
     )
     timezone = forms.ChoiceField(label=_("Time zone"), initial="UTC")
-    agent = forms.CharField(
-        label=_("Agent"),
-        max_length=60,
-        required=False,
-        help_text=_("Leave it empty for the project's default."),
-    )
-    model = forms.CharField(
-        label=_("Model"),
-        max_length=200,
-        required=False,
-        help_text=_("provider/model. Leave it empty for the project's default."),
-    )
+    agent, model = agent_field(), model_field()
 
     def __init__(self, data: Any = None, *, row: Schedule | None = None) -> None:
         known = {name: getattr(row, name) for name in _FIELDS} if row else {}

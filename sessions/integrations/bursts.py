@@ -41,8 +41,8 @@ def hand_over_reply(withdrawn: list[str], prompt_id: str) -> bool:
 
     Returns: False where there is none.
     """
-    replies = OutsideReply.objects.filter(prompt_id__in=withdrawn).order_by("pk")
-    first = replies.first()
+    comments = OutsideReply.objects.filter(kind=OutsideReply.Kind.COMMENT)
+    first = comments.filter(prompt_id__in=withdrawn).order_by("pk").first()
     if first is None:
         return False
     now, pending = timezone.now(), OutsideReply.State.PENDING

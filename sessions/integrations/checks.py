@@ -59,7 +59,7 @@ def _check_of(row: OutsideReply) -> tuple[CommitCheck, bool]:
     check = CommitCheck(
         mark=row.pk,
         commit=str(row.data["commit"]),
-        url=session_url(row, session),
+        url=session_url(row.integration.project.team, session),
         state=state,
         title=title,
         summary=shown.text,

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import F
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
@@ -24,6 +23,7 @@ from sessions.forges.adapter import Forge, ForgeError, Thread
 from sessions.forges.reasons import ForgeReason
 from sessions.inbox import is_compaction
 from sessions.integrations.setup import place_of
+from sessions.integrations.steps import is_again
 from sessions.models import (
     SLACK,
     Message,
@@ -37,6 +37,7 @@ from sessions.models import (
 )
 from sessions.publish_settings import forge_of, publishing_of
 from sessions.secrets import project_redactor
+from teams.models import Team
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +103,7 @@ async def _send(row: OutsideReply) -> None:
 async def _write(row: OutsideReply, forge: Forge, text: str) -> None:
     """Raises: ForgeError."""
     thread = Thread.parse(row.thread)
-    if not row.comment and (row.attempts > 1 or row.problem):
+    if not row.comment and is_again(row):
         row.comment = await forge.find_comment(thread, row.pk, since=row.created_at - _CLOCKS_APART)
     if row.comment:
         try:
@@ -155,12 +156,8 @@ def _published(row: OutsideReply) -> str:
 def reply_anew(row: OutsideReply) -> None:
     """Write the comment again that answers the same prompt: another answer changes what it says."""
     rows = OutsideReply.objects.filter(session=row.session, prompt_id=row.prompt_id)
-    rows = rows.filter(kind=OutsideReply.Kind.COMMENT)
-    # One that is being written is due again once that is done, and not before.
-    rows.filter(state=_State.PENDING).update(revision=F("revision") + 1)
-    rows.filter(state__in=(_State.SHOWN, _State.DONE)).update(
-        state=_State.PENDING, revision=F("revision") + 1, next_at=timezone.now()
-    )
+    comments = rows.filter(kind=OutsideReply.Kind.COMMENT)
+    comments.write_anew(_State.SHOWN, _State.DONE, now=timezone.now())
 
 
 def harmless(text: str) -> str:
@@ -240,13 +237,12 @@ def _ended(outcome: str) -> str:
 
 def link_to(row: OutsideReply, session: Session) -> str:
     """Returns: a link for who may see the session; empty without an address of this server."""
-    url = session_url(row, session)
+    url = session_url(row.integration.project.team, session)
     return f"[Open the session]({url})" if url else ""
 
 
-def session_url(row: OutsideReply, session: Session) -> str:
-    """Returns: the page of the session; empty without an address of this server."""
-    team = row.integration.project.team
+def session_url(team: Team, session: Session) -> str:
+    """Returns: the page of the team's session; empty without an address of this server."""
     return f"{settings.PUBLIC_URL}/t/{team.slug}/s/{session.pk}" if settings.PUBLIC_URL else ""
 
 

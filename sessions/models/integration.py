@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -163,6 +165,16 @@ class Conversation(models.Model):
         ]
 
 
+class OutsideReplyQuerySet(models.QuerySet["OutsideReply"]):
+    def write_anew(self, *states: str, now: datetime) -> None:
+        """Have those that are in one of the states written again: they say something else now."""
+        changed = {"revision": models.F("revision") + 1}
+        pending = OutsideReply.State.PENDING
+        # One that is being written is due again once that is done, and not before.
+        self.filter(state=pending).update(**changed)
+        self.filter(state__in=states).update(state=pending, next_at=now, **changed)
+
+
 class OutsideReply(models.Model):
     """One thing of ours on a forge. What it says is read when it is written there."""
 
@@ -209,6 +221,8 @@ class OutsideReply(models.Model):
     problem = models.CharField(max_length=400, blank=True)
     cause = models.JSONField(default=dict)
     created_at = models.DateTimeField()
+
+    objects = OutsideReplyQuerySet.as_manager()
 
     class Meta:
         indexes = [

@@ -10,13 +10,12 @@ import hashlib
 
 from django.core import signing
 from django.db import IntegrityError, transaction
-from mcp.server.auth.provider import TokenError
 from pydantic import BaseModel, ConfigDict
 
 from opencode_web.lib.crypto import is_same
 from opencode_web.lib.errors import Forbidden
 from opencode_web.lib.origin import identify
-from opencode_web.mcp_server.oauth.renewal import renewal_times
+from opencode_web.mcp_server.oauth.renewal import invalid_grant, renewal_times
 from teams.actions.browsers import browsers_of
 from teams.actions.tokens import create_token, end_token
 from teams.browser import BrowserSession
@@ -54,7 +53,7 @@ def read_code(code: str) -> Grant:
     try:
         return Grant.model_validate(signing.loads(code, salt=_SALT, max_age=CODE_S))
     except signing.BadSignature as exc:
-        raise _invalid("The code is wrong or has expired. Connect again.") from exc
+        raise invalid_grant("The code is wrong or has expired. Connect again.") from exc
 
 
 def proves(verifier: str, challenge: str) -> bool:
@@ -73,7 +72,7 @@ def redeem(grant: Grant, *, renews: bool, ip: str | None) -> tuple[ApiToken, str
     user = User.objects.filter(pk=grant.user, is_active=True).first()
     team = Team.objects.filter(pk=grant.team).first()
     if user is None or team is None:
-        raise _invalid("The account or team is gone.")
+        raise invalid_grant("The account or team is gone.")
     identify(user.pk)
     renew_by, expires_at = renewal_times()
     try:
@@ -95,18 +94,15 @@ def redeem(grant: Grant, *, renews: bool, ip: str | None) -> tuple[ApiToken, str
             )
             keys = (row.session_key for row in browsers_of(user))
             if all(BrowserSession(key).digest != grant.browser for key in keys):
-                raise _invalid("The browser that granted this is signed out. Connect again.")
+                raise invalid_grant("The browser that granted this is signed out. Connect again.")
             return made
     except Forbidden as exc:
-        raise _invalid(exc.message) from exc
+        raise invalid_grant(exc.message) from exc
     except IntegrityError as exc:
         token = ApiToken.objects.filter(pk=grant.token).first()
         if token is None:
             raise
         with transaction.atomic():
             end_token(token, actor=None, ip=ip)
-        raise _invalid("The code was used before. Its token is revoked; connect again.") from exc
-
-
-def _invalid(message: str) -> TokenError:
-    return TokenError("invalid_grant", message)
+        said = "The code was used before. Its token is revoked; connect again."
+        raise invalid_grant(said) from exc

@@ -71,15 +71,15 @@ def renew(
     """
     known = find_renewable(refresh_token, client)
     if known is None:
-        raise _invalid("The refresh token is wrong, or its token has ended. Connect again.")
+        raise invalid_grant("The refresh token is wrong, or its token has ended. Connect again.")
     token, found = known
     identify(token.user_id, token_id=token.pk)
     if not Membership.objects.current().filter(team=token.team, user=token.user).exists():
-        raise _invalid("The account is no longer a member of the team.")
+        raise invalid_grant("The account is no longer a member of the team.")
     try:
         require_policy(token.user, token.team)
     except Forbidden as exc:
-        raise _invalid(exc.message) from exc
+        raise invalid_grant(exc.message) from exc
     if not set(scope.split()).issubset(token.scopes):
         raise TokenError("invalid_scope", f"The token has only {' '.join(token.scopes)}.")
     renew_by, expires_at = renewal_times()
@@ -90,9 +90,12 @@ def renew(
         if secret is None:
             end_token(token, actor=None, reason="A refresh token was used twice.", ip=ip)
     if secret is None:
-        raise _invalid("The refresh token was used before. Its token is revoked; connect again.")
+        raise invalid_grant(
+            "The refresh token was used before. Its token is revoked; connect again."
+        )
     return token, secret
 
 
-def _invalid(message: str) -> TokenError:
+def invalid_grant(message: str) -> TokenError:
+    """Returns: that what a client has shown is good for no token."""
     return TokenError("invalid_grant", message)

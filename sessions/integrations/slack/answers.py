@@ -15,8 +15,7 @@ import time
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from django.conf import settings
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
@@ -25,7 +24,14 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue, list_of, object_of, text_of
 from sessions.access import access_session
 from sessions.actions.deliveries import claim_due
-from sessions.integrations.replies import CLAIMED_FOR, give_up, put_off, settle, state_of
+from sessions.integrations.replies import (
+    CLAIMED_FOR,
+    give_up,
+    put_off,
+    session_url,
+    settle,
+    state_of,
+)
 from sessions.integrations.slack.api import FINAL, Slack, SlackError
 from sessions.integrations.slack.blocks import (
     MAX_BLOCKS,
@@ -37,6 +43,7 @@ from sessions.integrations.slack.blocks import (
     text_blocks,
 )
 from sessions.integrations.slack.cards import card, find_ask, pending_asks
+from sessions.integrations.steps import is_again
 from sessions.models import Conversation, OutsideReply, Session, SessionInput, SlackWorkspace, State
 from sessions.secrets import project_redactor
 from teams.auth import authenticate_for
@@ -98,10 +105,8 @@ class Outbox:
             ):
                 _show_asks(row, session)
             if compose(self.workspace, row).digest != self._written.get(row.pk):
-                again = OutsideReply.objects.filter(pk=row.pk, state=_State.SHOWN)
-                again.update(
-                    state=_State.PENDING, revision=F("revision") + 1, next_at=timezone.now()
-                )
+                again = OutsideReply.objects.filter(pk=row.pk)
+                again.write_anew(_State.SHOWN, now=timezone.now())
 
     def _rows(self) -> QuerySet[OutsideReply]:
         return OutsideReply.objects.filter(integration=self.workspace.pk)
@@ -146,7 +151,7 @@ class Outbox:
                 thread = {"thread_ts": row.thread} if row.thread else {}
                 await self.slack.call("chat.postEphemeral", **said, user=row.to, **thread)
             return
-        if not row.comment and (row.attempts > 1 or row.problem):
+        if not row.comment and is_again(row):
             row.comment = await self._find(row)
         if row.comment:
             try:
@@ -211,10 +216,8 @@ def compose(workspace: SlackWorkspace, row: OutsideReply) -> Shown:
 
 def session_link(session: Session) -> str:
     """Returns: a link to a session, or its title while the server's own address is not set."""
-    if not settings.PUBLIC_URL:
-        return "OpenCode"
-    team = session.project.team
-    return link(f"{settings.PUBLIC_URL}/t/{team.slug}/s/{session.pk}", "Open the session")
+    url = session_url(session.project.team, session)
+    return link(url, "Open the session") if url else "OpenCode"
 
 
 def project_of_channel(workspace: SlackWorkspace, channel: str) -> str:

@@ -31,6 +31,8 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("ci" if "CI" in os.environ else "patient")
 
 _ALL_DEEP = re.compile(r"^pytestmark = .*\bpytest\.mark\.deep\b", re.M)
+# The names of tests, without their cases.
+_COLLECTED: set[str] = set()
 _DATABASE = frozenset({"db", "transactional_db", "django_db_setup"})
 # About pages, wires, vendors and files. What they ask the database is asked by the actions and the
 # API, too, whose tests are played on each, and `test_every_page` opens every page on each.
@@ -77,8 +79,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if _ALL_DEEP.search(collection_path.read_text()) else None
 
 
+def _is_repeated(item: pytest.Item) -> bool:
+    """Whether another case of the same test was collected before."""
+    name = item.nodeid.partition("[")[0]
+    repeated = name in _COLLECTED
+    _COLLECTED.add(name)
+    return repeated
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
-    if _depends_on_database(item):
+    if not _depends_on_database(item):
+        return
+    # The cases of a test send the database the same statements; those of long tests rarely do.
+    all_cases = item.get_closest_marker("deep") or item.get_closest_marker("each_database")
+    if not _is_repeated(item) or all_cases:
         item.add_marker("database")
 
 

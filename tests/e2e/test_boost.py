@@ -14,7 +14,7 @@ from tests.e2e.axe import find_faults, install_axe
 from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 KEYS = "Keyboard shortcuts"
 
 

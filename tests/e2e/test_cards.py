@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script
 
-pytestmark = [pytest.mark.e2e, pytest.mark.any_database]
+pytestmark = [pytest.mark.e2e, pytest.mark.deep, pytest.mark.any_database]
 GUARD_MS = 600
 WORD_MS = 400
 

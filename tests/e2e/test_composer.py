@@ -13,7 +13,7 @@ from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 # What the clipboard or the pointer brings to an element: (element, [event, file's name]).
 BRING_FILE = """(element, [type, name]) => {
     const held = new DataTransfer();

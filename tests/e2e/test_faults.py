@@ -14,7 +14,7 @@ from tests.e2e.cutter import Cutter
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script, wait_for
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 KILLS = 4
 
 

@@ -14,7 +14,7 @@ from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 TEXT = "".join(f"line {number}\n" for number in range(1, 41))
 
 

@@ -12,7 +12,7 @@ from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESK: ViewportSize = {"width": 1440, "height": 900}
 IS_UNCOVERED = """(one) => {

@@ -21,7 +21,7 @@ from tests.e2e.test_billing import look
 from tests.e2e.test_review import DESK, PHONE, change_long_file, git
 from tests.e2e.test_review import folder as folder
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 # What the server refuses is said by the console, too.
 REFUSED = "Failed to load resource: the server responded with a status of 409 (Conflict)"
 

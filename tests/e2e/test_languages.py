@@ -12,7 +12,7 @@ from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 RIGHT_TO_LEFT = "ar-xb"
 

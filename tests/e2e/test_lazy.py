@@ -12,7 +12,7 @@ from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, new_session, script
 from tests.e2e.test_frame import go
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 
 
 @pytest.fixture(scope="module")

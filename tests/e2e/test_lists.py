@@ -13,7 +13,7 @@ from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 from tests.e2e.test_frame import go, titled
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 # Beside the list of sessions the home page has none.
 NARROW: ViewportSize = {"width": 740, "height": 900}
 # Longer than a page waits before it reads its lists again, and than a server takes for that.

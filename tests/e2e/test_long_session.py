@@ -15,7 +15,7 @@ from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script
 
 MESSAGES = 10_000
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 # Written as rows, not as events: ten thousand of those take a while, and pages read rows.
 _SEED = """
 import json

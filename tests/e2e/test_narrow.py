@@ -10,7 +10,7 @@ from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 LONG = "Abgelehnt von Ann Newcomer und noch jemandem"
 # As with three people, and a state that names somebody with a long name.
 CROWD = """(text) => {

@@ -15,7 +15,7 @@ from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import approve_everything, ask, new_session, script
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 PHONE = {"width": 390, "height": 844}
 # A notice and the panel of the links of a session.
 APART = """() => {

@@ -6,13 +6,14 @@ import re
 import threading
 
 import httpx
+import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.browser import of_page, phone
 from tests.e2e.installation import Installation
 from tests.e2e.rest import approve_everything, ask, body, new_session, script, wait_for
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 OFFER = """() => {
   const offer = new Event("beforeinstallprompt", { cancelable: true });
   offer.prompt = () => (window.isAsked = true);

@@ -14,7 +14,7 @@ from tests.e2e.browser import of_page, phone
 from tests.e2e.installation import Installation
 from tests.e2e.rest import new_session
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1440, "height": 900}
 FILES = 5_000

@@ -14,7 +14,7 @@ from tests.e2e.browser import in_chromium, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 # A worker holds the session for so long, on a host that has none.
 _HELD = """
 from datetime import timedelta

@@ -13,7 +13,7 @@ from tests.e2e.browser import of_page, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import new_session
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 # A recognition that hears what the test has it hear.
 RECOGNITION = """
     window.heard = [];

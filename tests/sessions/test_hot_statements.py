@@ -306,6 +306,7 @@ def test_compiled_rows_are_what_the_orm_gives(told: Session, subtests: pytest.Su
             assert found != []
 
 
+@pytest.mark.each_database
 @pytest.mark.parametrize("name", INSERTS)
 def test_a_compiled_insert_writes_what_the_orm_writes(told: Session, name: str) -> None:
     insert, model = INSERTS[name]
@@ -320,6 +321,7 @@ def test_a_compiled_insert_writes_what_the_orm_writes(told: Session, name: str) 
     assert expected != []
 
 
+@pytest.mark.each_database
 @pytest.mark.parametrize("name", UPDATES)
 def test_a_compiled_update_changes_what_the_orm_changes(told: Session, name: str) -> None:
     update, to_arguments = UPDATES[name]
@@ -340,6 +342,7 @@ def test_a_compiled_update_changes_what_the_orm_changes(told: Session, name: str
             assert abs(got[column] - value) < _NEAR if is_moment else got[column] == value
 
 
+@pytest.mark.each_database
 @pytest.mark.parametrize("name", BULK_UPDATES)
 def test_a_compiled_bulk_update_writes_what_the_orm_writes(told: Session, name: str) -> None:
     update, model = BULK_UPDATES[name]

@@ -59,6 +59,7 @@ def held(team: Team, alice: User, adam: User) -> Team:
     return team
 
 
+@pytest.mark.each_database
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_a_change_waits_for_a_second_person_and_is_then_made(
     case: Case, team: Team, project: Project, alice: User, adam: User, bob: User, bill: User
@@ -101,6 +102,7 @@ def test_a_change_waits_for_a_second_person_and_is_then_made(
     assert entries[0].action == "change.approved"
 
 
+@pytest.mark.each_database
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_a_change_of_what_is_different_by_now_is_not_made(
     case: Case, team: Team, project: Project, alice: User, adam: User

@@ -15,7 +15,7 @@ from tests.sessions.factories import make_session, prompt, session_access
 from tests.sessions.projection import assert_log_equals_rows
 from tests.sessions.story import Story, tell_whole_turn
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.each_database]
 
 
 def _whole_turn(session: Session, alice: User) -> None:

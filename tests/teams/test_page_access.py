@@ -110,6 +110,7 @@ TABLE = [
     ),
     Page("service_delete", "get", T + "services/{service}/delete", (200, 200, 403, 403, 404, 302)),
     Page("service_delete", "post", T + "services/{service}/delete", (302, 302, 403, 403, 404, 302)),
+    Page("emergency_dismiss", "post", T + "emergencies/1/dismiss", (302, 403, 403, 403, 404, 302)),
     Page("audit", "get", T + "audit", (200, 200, 403, 403, 404, 302)),
     Page("audit_csv", "get", T + "audit.csv", (200, 200, 403, 403, 404, 302)),
     Page("home", "get", "/", (302, 302, 302, 302, 302, 302)),

@@ -19,6 +19,7 @@ from teams.actions.accounts import set_operator
 from teams.actions.members import change_role, leave_team
 from teams.actions.services import create_service, delete_service
 from teams.actions.teams import transfer_team
+from teams.emergencies import EmergencyNotice, emergency_notices
 from teams.models import AuditEntry, Invite, Membership, Role, Team, User
 from teams.tasks import end_emergencies
 from tests.factories import make_team, make_token, make_user
@@ -34,6 +35,12 @@ REASON = "The team asked for help with a stuck session"
 def enter(console: Client, team: Team, **fields: object) -> str:
     sent = {"team": team.pk, "reason": REASON, "role": "viewer", "hours": 1, **fields}
     return console.post(PAGE, sent, follow=True).content.decode()
+
+
+def notices(user: User, team: Team) -> list[EmergencyNotice]:
+    """What the home page tells the person of what is over."""
+    row = Membership.objects.filter(team=team, user=user).first()
+    return emergency_notices(access_team(user, team.slug, need=None)) if row else []
 
 
 def code(client: Client, path: str, **fields: str) -> int:
@@ -214,3 +221,47 @@ def test_each_ends_for_itself(
         end_emergencies()
     assert Membership.objects.filter(user=root).count() == 1
     assert AuditEntry.objects.filter(action="emergency.ended", team=None).count() == 1
+
+
+def test_an_owner_who_was_away_reads_of_it_until_they_dismiss_it(
+    console: Client, root: User, team: Team, alice: User, adam: User, client_for: ClientFor
+) -> None:
+    olga, bill = make_user("olga@example.com"), make_user("bill@example.com")
+    Membership.objects.create(team=team, user=olga, role="owner")
+    Membership.objects.create(team=team, user=bill, role="billing")
+    enter(console, team, reason="Help <b>with</b> a stuck session", role="admin")
+    # Everybody has the banner.
+    assert not notices(alice, team)
+    console.post(f"{PAGE}/{Membership.objects.get(user=root).pk}/end")
+    enter(console, team)
+    Membership.objects.filter(user=root).update(expires_at=timezone.now() - timedelta(seconds=1))
+    end_emergencies()
+    second, first = notices(alice, team)
+    assert (first.operator, first.role, second.role) == (root.email, "Admin", "Viewer")
+    began, ended = AuditEntry.objects.filter(team=team, action__startswith="emergency.")[:2]
+    assert (first.since, first.until) == (began.time, ended.time)
+    owner = client_for(alice)
+    shown = owner.get("/t/acme/").content.decode()
+    assert f"The operator {root.email} had emergency access to this team from" in shown
+    assert "(Admin): Help &lt;b&gt;with&lt;/b&gt; a stuck session" in shown
+    assert f"{root.email} took emergency access" in owner.get(first.url).content.decode()
+    assert code(client_for(adam), first.dismiss_url, x="") == 403
+    assert code(client_for(olga), first.dismiss_url, x="") == 302
+    assert (notices(alice, team), notices(olga, team)) == ([second, first], [second])
+    for other in (adam, bill, root):
+        assert not notices(other, team)
+    assert not notices(alice, make_team(alice, name="Other"))
+
+
+def test_a_notice_goes_after_a_month_and_outlives_the_operator(
+    console: Client, root: User, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(console, team)
+    console.post(f"{PAGE}/{Membership.objects.get(user=root).pk}/end")
+    AuditEntry.objects.all().erase("person-1")
+    later = timezone.now() + timedelta(days=29)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    (told,) = notices(alice, team)
+    assert (told.operator, told.reason) == ("person-1", "")
+    monkeypatch.setattr(timezone, "now", lambda: later + timedelta(days=2))
+    assert not notices(alice, team)

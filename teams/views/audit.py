@@ -83,7 +83,7 @@ def audit_csv(request: TeamRequest) -> HttpResponseBase:
 
 
 @require_POST
-@team_view(need=Role.OWNER)
+@team_view(need=None)
 def emergency_dismiss(request: TeamRequest, *, entry: int) -> HttpResponse:
     """Show the person the notice of an emergency access no longer."""
     dismiss_emergency(request.access, entry)

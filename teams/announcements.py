@@ -47,9 +47,14 @@ def forget_kept_announcements() -> None:
     cache.delete(_KEY)
 
 
+def shown_maintenance() -> Announcement | None:
+    """Returns: the announcement because of which no messages are accepted now."""
+    return next((one for one in shown_announcements() if one.stops_prompts), None)
+
+
 def require_no_maintenance() -> None:
     """Raises: Unavailable with the operators' reason, and `retryAfter` in seconds."""
-    row = next((one for one in shown_announcements() if one.stops_prompts), None)
+    row = shown_maintenance()
     if row is not None:
         left = (row.ends_at - timezone.now()).total_seconds() if row.ends_at else RETRY_S
         raise Unavailable(row.text, retryAfter=max(1, math.ceil(left)))

@@ -137,6 +137,7 @@ _settings: Routes = [
         name="service_revoke",
     ),
     path("services/<int:service>/delete", services.service_delete, name="service_delete"),
+    path("emergencies/<int:entry>/dismiss", audit.emergency_dismiss, name="emergency_dismiss"),
     path("audit", audit.audit, name="audit"),
     path("audit.csv", audit.audit_csv, name="audit_csv"),
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from channels.layers import get_channel_layer
@@ -73,7 +73,9 @@ async def subscribe(*groups: str) -> AsyncIterator[AsyncIterator[JsonObject]]:
         yield _receive(layer, channel)
     finally:
         for group in groups:
-            await layer.group_discard(group, channel)
+            # Else a bus that is away would take the place of the cancellation that ends this.
+            with suppress(OSError):
+                await layer.group_discard(group, channel)
         forget = getattr(layer, "forget", None)
         if forget is not None:
             forget(channel)

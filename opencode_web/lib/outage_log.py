@@ -97,6 +97,9 @@ def service_of(record: logging.LogRecord) -> str | None:
     if record.exc_info and (exc := record.exc_info[1]) is not None:
         if is_disk_full(exc):
             return "disk"
+        # Celery's beat raises it for whatever has failed, without naming that as the cause.
+        if type(exc).__name__ == "SchedulingError":
+            exc = exc.__context__ or exc
         # What failed while an outage was handled is a fault of ours, so only causes count.
         return next((found for one in causes_of(exc) if (found := _service_behind(one))), None)
     if record.name == "django.request" and getattr(record, "status_code", 0) == _UNAVAILABLE:

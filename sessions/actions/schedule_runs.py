@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.errors import AppError, Conflict, Forbidden, NotFound
+from opencode_web.lib.errors import AppError, Conflict, Forbidden, NotFound, Unavailable
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Cause, Told, Value, english
@@ -23,6 +23,7 @@ from sessions.authors import may_work
 from sessions.cron_times import missed_between, next_time
 from sessions.events.reasons import ScheduleReason, read_cause, told_by_session
 from sessions.models import Outcome, Schedule, ScheduleRun, Session, State
+from teams.announcements import shown_maintenance
 from teams.audit import AuditAction, record
 from teams.auth import authenticate_for
 from teams.budgets import BudgetReached
@@ -40,7 +41,12 @@ _BATCH = 100
 
 
 def run_due() -> int:
-    """Run every schedule whose time has come. Returns: how many runs were begun or skipped."""
+    """Run every schedule whose time has come. Returns: how many runs were begun or skipped.
+
+    During maintenance they all stay due.
+    """
+    if shown_maintenance():
+        return 0
     now = timezone.now()
     due = Schedule.objects.filter(next_at__lte=now).order_by("next_at")
     ids = list(due.values_list("pk", flat=True)[:_BATCH])
@@ -110,7 +116,7 @@ def _begin(
     try:
         with transaction.atomic():
             run.session = _start(row)
-    except BudgetReached as exc:
+    except (BudgetReached, Unavailable) as exc:
         # Not the schedule's fault: it must not be paused for it.
         _end(row, run, _RunState.SKIPPED, exc.told)
     except AppError as exc:

@@ -200,7 +200,8 @@ def _refuse_more(access: ProjectAccess) -> None:
     limit = project_limits(access.project).terminals
     mine = settings.TERMINALS_PER_PERSON if limit is None else limit
     mine = min(mine, settings.TERMINALS_PER_PERSON)
-    if mine == 0:
+    most = most_terminals(team)
+    if 0 in (mine, most):
         raise Forbidden(_("Terminals are turned off."))
     if open_.filter(creator=access.principal.user).count() >= mine:
         raise TooManyRequests(
@@ -209,7 +210,6 @@ def _refuse_more(access: ProjectAccess) -> None:
             ),
             limit=mine,
         )
-    most = most_terminals(team)
     if open_.count() >= most:
         raise TooManyRequests(
             _("The team has reached the server's limit of open terminals. Close one first."),

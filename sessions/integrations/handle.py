@@ -48,6 +48,7 @@ from sessions.models import (
     Project,
 )
 from sessions.publish_settings import Publishing, forge_of, publishing_of
+from teams.announcements import shown_maintenance
 from teams.auth import Principal, authenticate_for
 from teams.budgets import BudgetReached
 from teams.models import Role, User
@@ -58,6 +59,7 @@ CLAIMED_FOR = timedelta(minutes=2)
 KEPT_FOR = OLDEST + timedelta(days=1)
 # After each attempt that failed for a reason that may pass.
 BACKOFF_S = (10, 30, 120, 600, 1800)
+_MAINTENANCE_S = 60
 _LINK = "link"
 _WAITING = InboundDelivery.State.WAITING
 _MAX_TITLE_CHARS, _MAX_PROBLEM_CHARS = 100, 400
@@ -353,7 +355,10 @@ def _refuse(work: _Work, said: _Said) -> None:
 
 def _put_off(row: InboundDelivery, told: Told) -> None:
     """Try again later, or give up, with what was heard, so that an admin can have it repeated."""
-    if row.attempts <= len(BACKOFF_S):
+    if shown_maintenance():  # it may last longer than all attempts
+        row.next_at = timezone.now() + timedelta(seconds=_MAINTENANCE_S)
+        _end(row, _WAITING, told)
+    elif row.attempts <= len(BACKOFF_S):
         row.next_at = timezone.now() + timedelta(seconds=BACKOFF_S[row.attempts - 1])
         _end(row, _WAITING, told)
     else:

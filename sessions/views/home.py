@@ -24,6 +24,7 @@ from sessions.views.drafts import kept_for_any
 from sessions.views.requests import rail_filter, remember_filter
 from sessions.visibility import oversees, projects_in, sessions_in
 from teams.access import TeamAccess
+from teams.emergencies import emergency_notices
 from teams.http import TeamRequest, show, team_view
 
 
@@ -70,6 +71,7 @@ def home_page(
         "requests": load_waiting(request.access),
         "changes": load_for_inbox(request.access),
         "own_requests": load_own(request.access),
+        "emergencies": emergency_notices(request.access),
         "sign_ins": sign_in_notices(request.access),
         **warnings,
     }

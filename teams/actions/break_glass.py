@@ -13,15 +13,18 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.errors import Conflict, Invalid
-from opencode_web.lib.json import JsonObject
-from teams.access import require_operator
+from opencode_web.lib.json import JsonObject, list_of
+from teams.access import TeamAccess, require_operator
 from teams.actions.emergency_mail import mail_later
 from teams.actions.members import announce_access, end_credentials
+from teams.actions.tastes import remember_taste
 from teams.audit import AuditAction, record
+from teams.emergencies import DISMISSED
 from teams.models import Membership, Role, Team, User
 
 MAX_HOURS = 24
 _MIN_REASON_CHARS = 10
+_MAX_DISMISSED = 50
 
 
 @transaction.atomic
@@ -85,6 +88,12 @@ def end_over(team: Team | None = None) -> int:
             _end(row, by=None)
             _note(row.team)
     return len(over)
+
+
+def dismiss_emergency(access: TeamAccess, number: int) -> None:
+    """Do not show the person the notice about an entry of the audit trail any more."""
+    dismissed = [*list_of(access.user.preferences, DISMISSED), number]
+    remember_taste(access.user, key=DISMISSED, value=dismissed[-_MAX_DISMISSED:])
 
 
 def _end(row: Membership, *, by: User | None, ip: str | None = None) -> None:

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from opencode_web.lib.csv_text import csv_download
 from opencode_web.lib.errors import Invalid
+from teams.actions.break_glass import dismiss_emergency
 from teams.audit import AuditAction, record
 from teams.audit_chain.state import state_of
 from teams.audit_sentences import Details, described, details_of, load_known, name_of, sentence_of
@@ -79,6 +80,14 @@ def audit_csv(request: TeamRequest) -> HttpResponseBase:
     record(AuditAction.AUDIT_EXPORTED, actor=request.user, team=team, data={"format": "csv"})
     pieces = csv_of(entries, lambda rows: [_cells(line) for line in _shown(team, rows)])
     return csv_download(pieces, f"audit-{team.slug}")
+
+
+@require_POST
+@team_view(need=None)
+def emergency_dismiss(request: TeamRequest, *, entry: int) -> HttpResponse:
+    """Show the person the notice of an emergency access no longer."""
+    dismiss_emergency(request.access, entry)
+    return redirect("team_home", team=request.team.slug)
 
 
 def _cells(line: Line) -> list[str]:

@@ -33,6 +33,7 @@ DOORS: dict[str, Recorded] = {
     r"post (ops|instance)/announcements": Did.ANNOUNCEMENT_POSTED,
     r"(post|delete) (ops|instance)/announcements/.+": Did.ANNOUNCEMENT_ENDED,
     "post announcement_hide": "hides it in one browser",
+    "post emergency_dismiss": _VIEW,
     r"post ops/addresses": Did.ADDRESS_ALLOWED,
     r"post ops/addresses/close": Did.ADDRESS_CLOSED,
     "post ops/identity/new/<slug:kind>": Did.IDENTITY_CREATED,

@@ -10,6 +10,9 @@ from typing import Any, ClassVar
 
 import kombu.exceptions
 import pytest
+from celery import Celery
+from celery.beat import Scheduler
+from celery.schedules import schedule
 from django.db import OperationalError
 from redis.exceptions import ConnectionError as RedisDown
 
@@ -37,6 +40,13 @@ class Interval:
     @classmethod
     def end(cls) -> None:
         cls.running.pop()._end()
+
+
+class Beat(Scheduler):
+    """Finds its broker away."""
+
+    def send_task(self, *_: Any, **__: Any) -> None:
+        raise kombu.exceptions.OperationalError("away")
 
 
 @pytest.fixture
@@ -105,6 +115,16 @@ async def test_what_the_bus_raises_without_redis_counts_as_its_outage(
                 await layer.group_send("g", {"type": "bus"})
             except OSError:
                 logger.warning("bus.publish_failed group=%s", "g", exc_info=True)
+    assert len(lines()) == 1
+
+
+def test_what_celerys_beat_cannot_send_is_counted(lines: Callable[[], list[str]]) -> None:
+    logs, handler = logging.getLogger("celery.beat"), logger.handlers[0]
+    beat = Beat(Celery(set_as_current=False), lazy=True)
+    logs.addHandler(handler)
+    for _ in range(3):
+        beat.apply_entry(beat.Entry("wake", "sessions.wake", schedule=schedule(60), app=beat.app))
+    logs.removeHandler(handler)
     assert len(lines()) == 1
 
 

@@ -26,9 +26,11 @@ from sessions.events.types import SessionStatus
 from sessions.models import Message, Project, Schedule, ScheduleRun, Session
 from sessions.runner import run_session
 from teams.access import access_team
+from teams.actions.announcements import Draft, end_announcement, post_announcement
 from teams.actions.budgets import change_budgets
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, Membership, Role, Team, User
+from tests.factories import make_user
 from tests.sessions.factories import script
 from tests.sessions.story import write
 
@@ -310,3 +312,19 @@ def test_a_spent_budget_skips_a_run_and_pauses_nothing(plan: Schedule, alice: Us
     assert (run.state, run.session) == ("skipped", None)
     assert run.cause["reason"] == "team_budget_reached"
     assert not Session.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_maintenance_makes_schedules_wait_and_pauses_none(plan: Schedule, bob: User) -> None:
+    root = make_user("root@example.com", operator=True)
+    row = post_announcement(root, Draft("Back at noon", stops_prompts=True))
+    make_due(plan)
+    assert run_due() == 0
+    for _ in range(3):
+        run = run_now(reach(bob, plan.project), plan)
+        assert (run.state, run.detail) == ("skipped", "Back at noon")
+    end_announcement(root, row.pk)
+    assert run_due() == 1
+    plan.refresh_from_db()
+    assert (plan.failures, plan.paused_at) == (0, None)
+    assert Session.objects.count() == 1

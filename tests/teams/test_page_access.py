@@ -31,6 +31,7 @@ ROLES = {"adam": Role.ADMIN, "bob": Role.MEMBER, "vera": Role.VIEWER, "bill": Ro
 # What bill gets, of the role billing, where it is not what an outsider gets.
 FOR_BILLING = {
     "get settings": 302,
+    "post emergency_dismiss": 302,
     "get leave": 200,
     "post leave": 302,
     "get members": 200,
@@ -110,6 +111,7 @@ TABLE = [
     ),
     Page("service_delete", "get", T + "services/{service}/delete", (200, 200, 403, 403, 404, 302)),
     Page("service_delete", "post", T + "services/{service}/delete", (302, 302, 403, 403, 404, 302)),
+    Page("emergency_dismiss", "post", T + "emergencies/1/dismiss", (302, 302, 302, 302, 404, 302)),
     Page("audit", "get", T + "audit", (200, 200, 403, 403, 404, 302)),
     Page("audit_csv", "get", T + "audit.csv", (200, 200, 403, 403, 404, 302)),
     Page("home", "get", "/", (302, 302, 302, 302, 302, 302)),

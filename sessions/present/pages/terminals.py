@@ -15,6 +15,7 @@ from sessions.config.effective import project_limits
 from sessions.models import Session, Terminal
 from sessions.present.place import Place
 from sessions.present.stored_text import stored_text
+from teams.limits import most_terminals
 from teams.models import Role
 from tools.sandbox.select import probe
 
@@ -93,7 +94,7 @@ def why_no_terminals(access: SessionAccess) -> str:
     if not access.team.can(Role.MEMBER):
         return _("Team members can open terminals here.")
     limit = project_limits(access.project).terminals
-    if limit == 0 or settings.TERMINALS_PER_PERSON == 0:
+    if 0 in (limit, settings.TERMINALS_PER_PERSON, most_terminals(access.team.team)):
         return _("Terminals are turned off.")
     is_here = settings.EMBEDDED and access.project.host == settings.HOST_NAME
     report = probe() if is_here else None

@@ -19,6 +19,7 @@ from teams.actions.accounts import set_operator
 from teams.actions.members import change_role, leave_team
 from teams.actions.services import create_service, delete_service
 from teams.actions.teams import transfer_team
+from teams.emergencies import EmergencyNotice, emergency_notices
 from teams.models import AuditEntry, Invite, Membership, Role, Team, User
 from teams.tasks import end_emergencies
 from tests.factories import make_team, make_token, make_user
@@ -36,6 +37,11 @@ def enter(console: Client, team: Team, **fields: object) -> str:
     return console.post(PAGE, sent, follow=True).content.decode()
 
 
+def notices(user: User, team: Team) -> list[EmergencyNotice]:
+    """What the home page tells the person of what is over."""
+    return emergency_notices(access_team(User.objects.get(pk=user.pk), team.slug, need=None))
+
+
 def code(client: Client, path: str, **fields: str) -> int:
     return client.post(path, fields).status_code if fields else client.get(path).status_code
 
@@ -48,6 +54,7 @@ def test_an_operator_reads_for_a_time_and_the_team_sees_it(
     assert code(console, "/t/acme/") == 200
     assert code(console, "/t/acme/settings/general", name="x") == 403
     shown = client_for(alice).get("/t/acme/").content.decode()
+    assert "has emergency access" in shown
     assert f"(Viewer): {REASON}" in shown
     entries = AuditEntry.objects.filter(action="emergency.began").order_by("pk")
     assert [(entry.team, entry.actor) for entry in entries] == [(team, root), (None, root)]
@@ -77,7 +84,7 @@ def test_it_ends_by_itself_and_at_once(
     end_emergencies()
     assert not Membership.objects.filter(user=root).exists()
     assert AuditEntry.objects.filter(action="emergency.ended", team=team).exists()
-    assert REASON not in client_for(alice).get("/t/acme/").content.decode()
+    assert "has emergency access" not in client_for(alice).get("/t/acme/").content.decode()
 
 
 def test_the_operator_and_the_owners_of_the_team_can_end_it(
@@ -214,3 +221,48 @@ def test_each_ends_for_itself(
         end_emergencies()
     assert Membership.objects.filter(user=root).count() == 1
     assert AuditEntry.objects.filter(action="emergency.ended", team=None).count() == 1
+
+
+def test_an_owner_who_was_away_reads_of_it_until_they_dismiss_it(
+    console: Client, root: User, team: Team, alice: User, adam: User, client_for: ClientFor
+) -> None:
+    olga, bill = make_user("olga@example.com"), make_user("bill@example.com")
+    Membership.objects.create(team=team, user=olga, role="owner")
+    Membership.objects.create(team=team, user=bill, role="billing")
+    enter(console, team, reason="Help <b>with</b> a stuck session", role="admin")
+    # Everybody has the banner.
+    assert not notices(alice, team)
+    console.post(f"{PAGE}/{Membership.objects.get(user=root).pk}/end")
+    enter(console, team)
+    Membership.objects.filter(user=root).update(expires_at=timezone.now() - timedelta(seconds=1))
+    end_emergencies()
+    second, first = notices(alice, team)
+    assert (first.operator, first.role, second.role) == (root.email, "Admin", "Viewer")
+    entries = AuditEntry.objects.filter(team=team, action__startswith="emergency.")
+    began, ended = entries.order_by("pk")[:2]
+    assert (first.since, first.until) == (began.time, ended.time)
+    owner = client_for(alice)
+    shown = owner.get("/t/acme/").content.decode()
+    assert f"The operator {root.email} had emergency access to this team from" in shown
+    assert "(Admin): Help &lt;b&gt;with&lt;/b&gt; a stuck session" in shown
+    assert f"{root.email} took emergency access" in owner.get(first.url).content.decode()
+    for other in (adam, olga):
+        assert code(client_for(other), first.dismiss_url, x="") == 302
+    assert (notices(alice, team), notices(olga, team)) == ([second, first], [second])
+    for other in (adam, bill):
+        assert not notices(other, team)
+    assert not notices(alice, make_team(alice, name="Other"))
+
+
+def test_a_notice_goes_after_a_month_and_outlives_the_operator(
+    console: Client, root: User, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(console, team)
+    console.post(f"{PAGE}/{Membership.objects.get(user=root).pk}/end")
+    AuditEntry.objects.all().erase("person-1")
+    later = timezone.now() + timedelta(days=29)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    (told,) = notices(alice, team)
+    assert (told.operator, told.reason) == ("person-1", "")
+    monkeypatch.setattr(timezone, "now", lambda: later + timedelta(days=2))
+    assert not notices(alice, team)

@@ -10,6 +10,7 @@ import pytest
 from sessions.actions.privacy import set_private
 from sessions.actions.sessions import update_session
 from sessions.integrations.accounts import make_code
+from sessions.integrations.handle import BACKOFF_S
 from sessions.models import (
     InboundDelivery,
     Integration,
@@ -21,8 +22,10 @@ from sessions.models import (
     Session,
 )
 from teams.access import access_team
+from teams.actions.announcements import Draft, end_announcement, post_announcement
 from teams.actions.services import create_service
 from teams.models import AuditEntry, Membership, Role, User
+from tests.factories import make_user
 from tests.sessions.factories import script, session_access
 from tests.sessions.integrations.conftest import SAYS, Forge, link_account, newest, reach, run
 from tests.web_server import answer
@@ -246,3 +249,18 @@ def test_a_thread_whose_session_is_over_gets_a_new_one(outside: Forge, bob: User
     set_private(session_access(bob, other), private=True)
     outside.say(f"/oc {SAYS}")
     assert Session.objects.count() == 3
+
+
+def test_a_comment_waits_for_the_end_of_maintenance(outside: Forge, bob: User) -> None:
+    link_account(outside, bob)
+    root = make_user("root@example.com", operator=True)
+    row = post_announcement(root, Draft("Back at noon", stops_prompts=True))
+    delivery = outside.say(f"/oc {SAYS}")
+    for _ in BACKOFF_S:
+        outside.work()
+    delivery.refresh_from_db()
+    assert (delivery.state, delivery.problem) == ("waiting", "Back at noon")
+    end_announcement(root, row.pk)
+    outside.work()
+    delivery.refresh_from_db()
+    assert delivery.state == "handled"

@@ -11,7 +11,7 @@ from sessions.events.reasons import TerminalReason, read_cause
 from sessions.models import Project, Session, Terminal
 from sessions.terminals.lease import until
 from sessions.terminals.life import end_terminal
-from teams.models import User
+from teams.models import Team, User
 from tools.sandbox.stop_reasons import StopReason
 
 pytestmark = pytest.mark.django_db
@@ -99,9 +99,13 @@ def test_where_terminals_are_switched_off_the_pane_says_so(
     )
     project.config = {"limits": {"terminals": 0}}
     project.save()
-    html = tabs(alice)
-    assert "Terminals are turned off." in html
-    assert "data-terminal-open" not in html
+    off = tabs(alice)
+    project.config = {}
+    project.save()
+    Team.objects.filter(pk=project.team_id).update(max_terminals=0)
+    for html in (off, tabs(alice)):
+        assert "Terminals are turned off." in html
+        assert "data-terminal-open" not in html
 
 
 def test_only_who_may_have_terminals_gets_a_page_that_takes_their_styles(

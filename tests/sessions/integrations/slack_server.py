@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs
 
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
 from tests.web_server import answer, serve_any
@@ -50,11 +51,14 @@ class FakeSlack:
     calls: list[str] = field(default_factory=list)
     # Whether the next message is kept and the answer lost.
     loses_answer: bool = False
+    # Where it sends whoever calls.
+    redirect: str = ""
     # Seconds for which the next calls have to wait.
     limits: list[int] = field(default_factory=list)
     # What the next connection of Socket Mode sends, and which envelopes were acknowledged.
     envelopes: list[Json] = field(default_factory=list)
     acknowledged: list[str] = field(default_factory=list)
+    connections: int = 0
     edited_at: dict[str, float] = field(default_factory=dict)
 
     def take(self, handler: BaseHTTPRequestHandler) -> None:
@@ -65,6 +69,8 @@ class FakeSlack:
         elif handler.path.startswith("/respond/"):
             self._response(json.loads(body))
             answer(b"ok")(handler)
+        elif self.redirect:
+            answer(status=307, location=self.redirect)(handler)
         elif self.limits:
             wait = str(self.limits.pop(0))
             answer(b'{"ok":false,"error":"ratelimited"}', status=429, retry_after=wait)(handler)
@@ -225,15 +231,24 @@ class FakeSlack:
         answer(content, content_type=kind)(handler)
 
     def converse(self, socket: ServerConnection) -> None:
-        """One connection of Socket Mode: each envelope until it is acknowledged, then the end."""
+        """One connection of Socket Mode: each envelope until it is acknowledged, then the end.
+
+        What has another one begin ends this one once the client has gone.
+        """
+        self.connections += 1
         socket.send(json.dumps({"type": "hello", "num_connections": 1}))
         while self.envelopes:
-            socket.send(json.dumps(self.envelopes[0]))
+            sent = self.envelopes[0]
+            socket.send(json.dumps(sent))
+            if sent["type"] == "disconnect":
+                self.envelopes.pop(0)
+                with suppress(ConnectionClosed):
+                    socket.recv(timeout=10)
+                return
             said = json.loads(socket.recv(timeout=10))
-            if said["envelope_id"] == self.envelopes[0]["envelope_id"]:
+            if said["envelope_id"] == sent["envelope_id"]:
                 self.acknowledged.append(said["envelope_id"])
                 self.envelopes.pop(0)
-        socket.send(json.dumps({"type": "disconnect", "reason": "refresh_requested"}))
 
 
 def _judge_message(args: Json) -> None:

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
-from opencode_web.lib.json import JsonObject, JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue, list_of, text_of
 from sessions.models import SlackWorkspace
 
 API = "https://slack.com/api"
 MAX_FILE_BYTES = 10 * 1024 * 1024
+# Searched for what may have been written, from this long before it was to be.
+_CLOCKS_APART = timedelta(minutes=5)
 _MAX_ANSWER_BYTES = 2 * 1024 * 1024
 _TOKEN = gettext_noop("Slack does not accept the token. An admin has to paste a new one.")
 _SENTENCES = {
@@ -87,6 +90,35 @@ class Slack:
         from sessions.integrations.slack import client
 
         return await client.call(self.token, method, **sent)
+
+    async def replies(self, channel: str, thread: str, *, since: datetime) -> list[JsonObject]:
+        """Returns: messages of a thread, or of the channel without one. Raises: SlackError."""
+        oldest = f"{(since - _CLOCKS_APART).timestamp():.6f}"
+        asked = {"channel": channel, "oldest": oldest, "limit": "200"}
+        asked["include_all_metadata"] = "true"
+        if thread:
+            found = await self.ask("conversations.replies", ts=thread, **asked)
+        else:
+            found = await self.ask("conversations.history", **asked)
+        return [one for one in list_of(found, "messages") if isinstance(one, dict)]
+
+    async def upload(self, name: str, content: bytes, *, kind: str = "") -> str:
+        """Returns: the id of a file that nobody sees until it is shared. Raises: SlackError.
+
+        `kind` is that of a snippet.
+        """
+        from sessions.integrations.slack import client
+
+        asked = {"filename": name, "length": str(len(content))}
+        if kind:
+            asked["snippet_type"] = kind
+        place = await self.ask("files.getUploadURLExternal", **asked)
+        status, _, _ = await client.exchange(
+            "POST", text_of(place, "upload_url"), limit=_MAX_ANSWER_BYTES, body=content
+        )
+        if status != 200:
+            raise SlackError("unreachable")
+        return text_of(place, "file_id")
 
     async def fetch_file(self, url: str) -> bytes:
         """Returns: a file that somebody has sent. Raises: SlackError, also for one of another host

@@ -21,7 +21,10 @@ Json = dict[str, Any]
 # Not of the form of real ones, which scanners look for.
 BOT, APP, SECRET = "xoxb-played-bot", "xapp-played-app", "played-signing-secret"
 WORKSPACE, BOT_USER = "T0ACME", "U0AGENT"
-_FORMS_ONLY = {"conversations.info", "conversations.replies", "conversations.history", "users.info"}
+_FORMS_ONLY = {
+    *("conversations.info", "conversations.replies", "conversations.history", "users.info"),
+    "files.getUploadURLExternal",
+}
 
 
 class Refused(Exception):
@@ -47,6 +50,7 @@ class FakeSlack:
     modals: list[Json] = field(default_factory=list)
     unfurls: list[Json] = field(default_factory=list)
     files: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    uploads: dict[str, Json] = field(default_factory=dict)
     triggers: set[str] = field(default_factory=set)
     calls: list[str] = field(default_factory=list)
     # Whether the next message is kept and the answer lost.
@@ -69,6 +73,10 @@ class FakeSlack:
         elif handler.path.startswith("/respond/"):
             self._response(json.loads(body))
             answer(b"ok")(handler)
+        elif handler.path.startswith("/upload/"):
+            file = self.uploads[handler.path.removeprefix("/upload/")]
+            file["content"] = body if len(body) == int(file["length"]) else b""
+            answer(b"OK")(handler)
         elif self.redirect:
             answer(status=307, location=self.redirect)(handler)
         elif self.limits:
@@ -77,7 +85,8 @@ class FakeSlack:
         else:
             self.calls.append(name)
             said = self._call(name, handler.headers, body)
-            if said.get("ok") and name == "chat.postMessage" and self.loses_answer:
+            writes = name in ("chat.postMessage", "files.completeUploadExternal")
+            if said.get("ok") and writes and self.loses_answer:
                 self.loses_answer = False
                 handler.close_connection = True
                 return
@@ -115,6 +124,8 @@ class FakeSlack:
             "conversations.replies": self._replies,
             "conversations.history": self._replies,
             "users.info": self._user,
+            "files.getUploadURLExternal": self._upload,
+            "files.completeUploadExternal": self._share,
             "views.open": self._open,
             "views.publish": self._publish,
         }
@@ -198,6 +209,22 @@ class FakeSlack:
         if args.get("include_all_metadata") != "true":
             found = [{k: v for k, v in one.items() if k != "metadata"} for one in found]
         return {"messages": found}
+
+    def _upload(self, args: Json) -> Json:
+        if not args.get("filename") or int(args.get("length", 0)) < 1:
+            raise Refused("invalid_arguments")
+        file_id = f"F{len(self.uploads):08}"
+        self.uploads[file_id] = args
+        return {"upload_url": f"{self.base}/upload/{file_id}", "file_id": file_id}
+
+    def _share(self, args: Json) -> Json:
+        channel, thread = self._channel({"channel": args["channel_id"]}), args.get("thread_ts", "")
+        for one in args["files"]:
+            if not self.uploads.get(one["id"], {}).get("content"):
+                raise Refused("file_not_found")
+        self.person_says("", channel=channel, thread=thread)
+        self.messages[-1] |= {"user": BOT_USER, "bot_id": "B0AGENT", "files": args["files"]}
+        return {"files": args["files"]}
 
     def _user(self, args: Json) -> Json:
         user = str(args.get("user", ""))

@@ -12,10 +12,11 @@ import hashlib
 import json
 import logging
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
@@ -81,13 +82,15 @@ class Outbox:
     slack: Slack
     # By the ids of answers: what was written last.
     _written: dict[str, str] = field(default_factory=dict)
+    # When something last happened to what is shown, as of the last look.
+    _seen: dict[OutsideReply, datetime] = field(default_factory=dict)
     _rests_until: float = 0.0
 
     async def send(self) -> int:
         """Write what is due. Returns: how many messages were tried."""
         if time.monotonic() < self._rests_until:
             return 0
-        await in_db(self._note_changes)
+        await in_db(self.note_changes)
         claimed = await in_db(self._claim)
         for number, row in enumerate(claimed):
             if not await self._send(row):
@@ -95,10 +98,16 @@ class Outbox:
                 return number + 1
         return len(claimed)
 
-    def _note_changes(self) -> None:
-        """Have what says something else by now written again, and what is asked shown."""
+    def note_changes(self) -> None:
+        """Have what says something else by now written again, and what is asked shown.
+
+        Two queries where nothing has happened.
+        """
         shown = self._rows().filter(state=_State.SHOWN).select_related("session__project")
-        for row in shown.order_by("pk"):
+        before, self._seen = self._seen, _marks(shown.order_by("pk"))
+        for row, mark in self._seen.items():
+            if before.get(row) == mark:
+                continue
             session = row.session
             if (
                 session is not None
@@ -241,6 +250,22 @@ def _may_show(workspace: SlackWorkspace, row: OutsideReply, session: Session) ->
     except AppError:
         return False
     return prompt.author.is_active
+
+
+def _marks(shown: Iterable[OutsideReply]) -> dict[OutsideReply, datetime]:
+    """Returns: for each when something last happened in its session or below it."""
+    newest = dict[str | None, datetime]()
+    rows, now = list(shown), timezone.now()
+    tops = {row.session_id for row in rows}
+    below = Session.objects.filter(Q(pk__in=tops) | Q(root__in=tops))
+    for top, session_id, state, updated_at in below.values_list(
+        "root", "pk", "state", "updated_at"
+    ):
+        # No event tells of text that grows.
+        changed_at = now if state == State.BUSY else updated_at
+        of = top or session_id
+        newest[of] = max(changed_at, newest.get(of, changed_at))
+    return {row: newest.get(row.session_id, now) for row in rows}
 
 
 def _is_card(row: OutsideReply) -> bool:

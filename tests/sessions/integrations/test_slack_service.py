@@ -20,7 +20,7 @@ from sessions.integrations.slack import service
 from sessions.integrations.slack.api import SlackError, slack_of
 from sessions.integrations.slack.setup import Tokens, probe
 from sessions.integrations.slack.socket import converse
-from sessions.models import InboundDelivery, SlackWorkspace
+from sessions.models import InboundDelivery, OutsideReply, SlackWorkspace
 from teams.models import AuditEntry, Team, User
 from tests.sessions.integrations.conftest import SAYS
 from tests.sessions.integrations.slack_server import APP, BOT, SECRET, FakeSlack
@@ -134,6 +134,36 @@ def test_a_channel_is_allowed_once_the_app_is_in_it(
         == 302
     )
     assert chat.row.channels.get(channel="C0OTHER").name == "c0other"
+
+
+def test_what_was_given_up_is_tried_again_as_an_admin_asks(
+    chat: Workspace, alice: User, bob: User
+) -> None:
+    chat.link(bob, "U0BOB")
+    chat.say(SAYS)
+    failed = {"state": "failed", "problem": "Slack could not be reached."}
+    InboundDelivery.objects.update(heard={}, **failed)
+    OutsideReply.objects.update(next_at=timezone.now(), comment="", **failed)
+    pages = {user.pk: Client() for user in (alice, bob)}
+    for user in (alice, bob):
+        pages[user.pk].force_login(user)
+    text = pages[alice.pk].get("/t/acme/settings/slack").content.decode()
+    reply, again = OutsideReply.objects.get(), "/t/acme/settings/slack/again"
+    assert text.count("Try again") == 2
+    assert f"{again}/{reply.pk}" in text
+    assert pages[bob.pk].post(f"{again}/{reply.pk}").status_code == 403
+    assert pages[alice.pk].post(f"{again}/rep_0").status_code == 404
+    assert pages[alice.pk].post(f"{again}/{reply.pk}").status_code == 302
+    chat.server.messages.remove(chat.answers[0])
+    chat.write()
+    assert len(chat.answers) == 1
+    delivery = InboundDelivery.objects.get()
+    assert pages[alice.pk].post(f"{again}/{delivery.pk}").status_code == 302
+    delivery.refresh_from_db()
+    assert (delivery.state, delivery.attempts) == ("waiting", 0)
+    entry = AuditEntry.objects.filter(action="integration.repeated").first()
+    assert entry is not None
+    assert entry.told["name"] == "Acme"
 
 
 async def test_tokens_are_told_apart(slack_server: FakeSlack) -> None:

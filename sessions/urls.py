@@ -269,6 +269,7 @@ _slack: list[URLPattern] = [
     path("/channels/<int:channel>/remove", slack.slack_channel_remove, name="slack_channel_remove"),
     path("/link", slack.slack_link, name="slack_link"),
     path("/link/<int:linked>", slack.slack_linked, name="slack_linked"),
+    path("/again/<str:slack_failed>", slack.slack_repeat, name="slack_repeat"),
 ]
 
 _webhooks: list[URLPattern] = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.functional import Promise
@@ -10,20 +12,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
-from opencode_web.lib.errors import AppError
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
 from sessions.forges.registry import NAMES
 from sessions.forms.integration import IntegrationForm
 from sessions.integrations.accounts import (
-    confirm_link,
     linked_accounts,
     make_code,
     proposed_links,
-    unlink,
 )
 from sessions.integrations.receive import receive
-from sessions.integrations.repeat import repeat_delivery, repeat_reply
 from sessions.integrations.rules import TRIGGERS
 from sessions.integrations.setup import (
     address_of,
@@ -35,30 +33,26 @@ from sessions.integrations.setup import (
     service_accounts,
     set_up_integration,
 )
-from sessions.models import InboundDelivery, Integration, IntegrationRule, OutsideReply
+from sessions.models import Integration, IntegrationRule
 from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
-from sessions.present.stored_text import stored_text
 from sessions.publish_settings import publishing_of
+from sessions.views.outside import change_link, newest_told, repeat_failed, take_inbound
 from sessions.views.requests import project_of, rail_filter
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
-
-_SHOWN = 20
 
 
 @csrf_exempt
 @require_POST
 def inbound(request: HttpRequest, integration: str) -> HttpResponse:
-    """What a forge sends. It is believed by its signature alone."""
-    try:
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        row = receive(integration, headers, request.body)
-    except AppError as exc:
-        refused: JsonObject = {"error": str(exc)}
-        return JsonResponse(refused, status=exc.status)
-    said: JsonObject = {"delivery": row.pk, "state": row.state, "why": row.problem}
-    return JsonResponse(said, status=202)
+
+    def take(headers: Mapping[str, str], body: bytes) -> HttpResponse:
+        row = receive(integration, headers, body)
+        said: JsonObject = {"delivery": row.pk, "state": row.state, "why": row.problem}
+        return JsonResponse(said, status=202)
+
+    return take_inbound(request, take)
 
 
 @require_http_methods(["GET", "POST"])
@@ -130,24 +124,16 @@ def integration_link(request: TeamRequest, project: str) -> HttpResponse:
 @require_POST
 @team_view()
 def integration_linked(request: TeamRequest, project: str, linked: int) -> HttpResponse:
-    """Confirm that an account is one's own, or end that it is."""
     access = project_of(request, project)
-    if request.POST.get("confirm") == "1":
-        confirm_link(access.team, linked)
-        return done(request, _("Account linked."), to=_url(access))
-    unlink(access.team, linked)
-    return done(request, _("Account unlinked."), to=_url(access))
+    return change_link(request, access.team, linked, to=_url(access))
 
 
 @require_POST
 @team_view()
 def integration_repeat(request: TeamRequest, project: str, failed: str) -> HttpResponse:
-    """Try a delivery or a reply that was given up once more."""
     access = project_of(request, project, need=Role.ADMIN)
     row = require_integration(access)
-    repeat = repeat_delivery if row.deliveries.filter(pk=failed).exists() else repeat_reply
-    repeat(access, row, failed)
-    return done(request, _("It is tried again."), to=_url(access))
+    return repeat_failed(request, access.team, row, failed, to=_url(access))
 
 
 def _page(
@@ -177,8 +163,8 @@ def _page(
         "may_link": row is not None and access.team.can(Role.MEMBER),
         "linked": linked_accounts(access.team) if row else [],
         "proposed": proposed_links(access.team) if row else [],
-        "deliveries": _deliveries(row) if row and may_change else [],
-        "replies": _unwritten(row) if row and may_change else [],
+        "deliveries": newest_told(row.deliveries.all()) if row and may_change else [],
+        "replies": newest_told(row.replies.exclude(problem="")) if row and may_change else [],
         "crumbs": [
             {"label": project.name, "url": project_url(project)},
             {"label": _("Integration"), "url": ""},
@@ -189,17 +175,6 @@ def _page(
 
 def _rules(row: Integration) -> list[tuple[IntegrationRule, Promise]]:
     return [(one, TRIGGERS[one.trigger]) for one in row.rules.select_related("account")]
-
-
-def _deliveries(row: Integration) -> list[tuple[InboundDelivery, str]]:
-    rows = row.deliveries.order_by("-pk")[:_SHOWN]
-    return [(one, stored_text(one.cause, one.problem)) for one in rows]
-
-
-def _unwritten(row: Integration) -> list[tuple[OutsideReply, str]]:
-    """Returns: the replies that could not be written so far, with why."""
-    rows = row.replies.exclude(problem="").order_by("-pk")[:_SHOWN]
-    return [(one, stored_text(one.cause, one.problem)) for one in rows]
 
 
 def _url(access: ProjectAccess) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -14,18 +15,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
-from opencode_web.lib.errors import AppError
-from opencode_web.lib.json import JsonObject
 from opencode_web.lib.loop import submit
 from opencode_web.lib.outside import waits_outside
 from sessions.access import visible_projects
 from sessions.forms.slack import ChannelForm, SlackForm
 from sessions.integrations.accounts import (
-    confirm_link,
     linked_accounts,
     make_code,
     proposed_links,
-    unlink,
 )
 from sessions.integrations.slack.manifest import build_manifest
 from sessions.integrations.slack.receive import receive_slack
@@ -44,26 +41,23 @@ from sessions.integrations.slack.setup import (
     slack_host,
 )
 from sessions.models import Project, SlackWorkspace
-from sessions.present.stored_text import stored_text
+from sessions.views.outside import change_link, newest_told, repeat_failed, take_inbound
 from teams.access import require_role
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
 
-_SHOWN = 20
-
 
 @csrf_exempt
 @require_POST
 def slack_inbound(request: HttpRequest, integration: str) -> HttpResponse:
-    """What Slack sends. It is believed by its signature alone, and answered before it is done."""
-    try:
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        said = receive_slack(integration, headers, request.body)
-    except AppError as exc:
-        refused: JsonObject = {"error": str(exc)}
-        return JsonResponse(refused, status=exc.status)
-    return JsonResponse(said) if said else HttpResponse(status=200)
+    """It is answered before it is done."""
+
+    def take(headers: Mapping[str, str], body: bytes) -> HttpResponse:
+        said = receive_slack(integration, headers, body)
+        return JsonResponse(said) if said else HttpResponse(status=200)
+
+    return take_inbound(request, take)
 
 
 @waits_outside
@@ -145,12 +139,14 @@ def slack_link(request: TeamRequest) -> HttpResponse:
 @require_POST
 @team_view(need=Role.VIEWER)
 def slack_linked(request: TeamRequest, linked: int) -> HttpResponse:
-    """Confirm that an account is one's own, or end that it is."""
-    if request.POST.get("confirm") == "1":
-        confirm_link(request.access, linked)
-        return _done(request, _("Account linked."))
-    unlink(request.access, linked)
-    return _done(request, _("Account unlinked."))
+    return change_link(request, request.access, linked, to=_url(request))
+
+
+@require_POST
+@team_view(need=Role.ADMIN)
+def slack_repeat(request: TeamRequest, slack_failed: str) -> HttpResponse:
+    row = require_workspace(request.access).integration
+    return repeat_failed(request, request.access, row, slack_failed, to=_url(request))
 
 
 def _page(
@@ -188,17 +184,14 @@ def _page(
         "may_link": row is not None and request.access.can(Role.MEMBER),
         "linked": linked_accounts(request.access).filter(host=host),
         "proposed": proposed_links(request.access).filter(host__endswith=".slack.com"),
-        "failed": _failed(row) if row and may_change else [],
+        "failed": [
+            *newest_told(row.integration.deliveries.exclude(problem="")),
+            *newest_told(row.integration.replies.exclude(problem="")),
+        ]
+        if row and may_change
+        else [],
     }
     return render(request, "sessions/slack.html", context, status=status)
-
-
-def _failed(row: SlackWorkspace) -> list[tuple[str, str]]:
-    """Returns: what was not done or could not be said lately, with why."""
-    rows = row.integration.deliveries.exclude(problem="").order_by("-pk")[:_SHOWN]
-    said = row.integration.replies.exclude(problem="").order_by("-pk")[:_SHOWN]
-    found = [(one.event, stored_text(one.cause, one.problem)) for one in rows]
-    return found + [(_("Answer"), stored_text(one.cause, one.problem)) for one in said]
 
 
 def _projects(request: TeamRequest) -> QuerySet[Project]:

@@ -95,6 +95,7 @@ PAGES = [
     Row("post", _SET + "slack/remove", GOVERN),
     Row("post", _SET + "slack/channels", EMPTY_GOVERN),
     Row("post", _SET + "slack/channels/<int:channel>/remove", GOVERN),
+    Row("post", _SET + "slack/again/<str:slack_failed>", GOVERN),
     Row("post", _SET + "slack/link", (200, 200, 200, 403, 404, 302)),
     Row("post", _SET + "slack/link/<int:linked>", (302, 302, 404, 404, 404, 302)),
     Row("get", _W, ADMIN_READ),
@@ -165,9 +166,8 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     made = {"project": project, "kind": "github", "secret": encrypt("s3cret"), "command": "/oc"}
     made["team"] = project.team
     row = Integration.objects.create(id=new_id("igr"), created_at=now, **made)
-    failed = InboundDelivery.objects.create(
-        id=new_id("ind"), integration=row, state="failed", next_at=now, received_at=now
-    )
+    given_up = {"state": "failed", "next_at": now, "received_at": now}
+    failed = InboundDelivery.objects.create(id=new_id("ind"), integration=row, **given_up)
     account = {"host": "github.com", "outside_id": "1", "name": "alice", "linked_at": now}
     linked = LinkedAccount.objects.create(team=project.team, user=owner, **account)
     rule = IntegrationRule.objects.create(
@@ -178,10 +178,12 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     workspace = SlackWorkspace(integration=of_team, workspace="T0ACME", name="Acme")
     workspace.bot_token = encrypt("xoxb-none")
     workspace.save()
+    slack_failed = of_team.deliveries.create(id=new_id("ind"), **given_up)
     channel = workspace.channels.create(channel="C0TILL", name="till", project=project)
     return {
         "integration": row.pk,
         "failed": failed.pk,
+        "slack_failed": slack_failed.pk,
         "linked": str(linked.pk),
         "forge_rule": rule.pk,
         "channel": str(channel.pk),

@@ -182,6 +182,7 @@ DOORS: dict[str, Recorded] = {
     rf"post {_SET}slack": Did.SLACK_CONNECTED,
     rf"post {_SET}slack/remove": Did.SLACK_REMOVED,
     rf"post {_SET}slack/channels.*": Did.SLACK_CHANGED,
+    rf"post {_SET}slack/again/.+": Did.INTEGRATION_REPEATED,
     rf"post {_SET}slack/link": "a code that links nothing until it comes in a message",
     rf"post {_SET}slack/link/.+": Did.ACCOUNT_UNLINKED,
     "post integrations/.+": "what it asks for is recorded when it is done",

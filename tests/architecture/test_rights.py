@@ -51,7 +51,7 @@ STANDS_FOR = {
     f"|(get|post) groups?(_member|_delete)?|(get|post|put|patch|delete) group/?.*"
     f"|post {_P}(access|members)|(get|put) project/<project_id>/access.*",
     "programs": f"(get|post) (services?|service_.+|{_SET}webhooks/.*"
-    f"|{_SET}slack(/remove|/channels.*)?)",
+    f"|{_SET}slack(/remove|/again/.+|/channels.*)?)",
     "budgets": f"post {_SET}budgets(/limits.*)?",
     "usage": "get t/<slug:team>/usage.csv",
     "audit": "get audit.*",

@@ -12,16 +12,17 @@ import hashlib
 import json
 import logging
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonObject, JsonValue, list_of, object_of, text_of
+from opencode_web.lib.json import JsonObject, JsonValue, object_of, text_of
 from sessions.access import access_session
 from sessions.actions.deliveries import claim_due
 from sessions.integrations.replies import (
@@ -37,12 +38,14 @@ from sessions.integrations.slack.blocks import (
     MAX_BLOCKS,
     Block,
     context,
+    escape,
     fallback,
     link,
     section,
     text_blocks,
 )
 from sessions.integrations.slack.cards import card, find_ask, pending_asks
+from sessions.integrations.slack.files import file_buttons, send_files
 from sessions.integrations.steps import is_again
 from sessions.models import Conversation, OutsideReply, Session, SessionInput, SlackWorkspace, State
 from sessions.secrets import project_redactor
@@ -53,9 +56,6 @@ logger = logging.getLogger(__name__)
 _BATCH = 20
 _State = OutsideReply.State
 _EVENT = "opencode_answer"
-# Searched for a message whose answer was lost, from this long before it was to be written.
-_CLOCKS_APART = timedelta(minutes=5)
-_NOT_HERE = "*This is not shown here any more.*"
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,9 @@ class Shown:
         return hashlib.sha256(json.dumps(self.blocks, sort_keys=True).encode()).hexdigest()
 
 
+_GONE = Shown([section("*This is not shown here any more.*")], is_last=True)
+
+
 @dataclass
 class Outbox:
     """What is written in a workspace. Each process that speaks with Slack has one for each."""
@@ -79,13 +82,15 @@ class Outbox:
     slack: Slack
     # By the ids of answers: what was written last.
     _written: dict[str, str] = field(default_factory=dict)
+    # When something last happened to what is shown, as of the last look.
+    _seen: dict[OutsideReply, datetime] = field(default_factory=dict)
     _rests_until: float = 0.0
 
     async def send(self) -> int:
         """Write what is due. Returns: how many messages were tried."""
         if time.monotonic() < self._rests_until:
             return 0
-        await in_db(self._note_changes)
+        await in_db(self.note_changes)
         claimed = await in_db(self._claim)
         for number, row in enumerate(claimed):
             if not await self._send(row):
@@ -93,10 +98,16 @@ class Outbox:
                 return number + 1
         return len(claimed)
 
-    def _note_changes(self) -> None:
-        """Have what says something else by now written again, and what is asked shown."""
+    def note_changes(self) -> None:
+        """Have what says something else by now written again, and what is asked shown.
+
+        Two queries where nothing has happened.
+        """
         shown = self._rows().filter(state=_State.SHOWN).select_related("session__project")
-        for row in shown.order_by("pk"):
+        before, self._seen = self._seen, _marks(shown.order_by("pk"))
+        for row, mark in self._seen.items():
+            if before.get(row) == mark:
+                continue
             session = row.session
             if (
                 session is not None
@@ -119,7 +130,10 @@ class Outbox:
         """Returns: False where Slack wants to be left alone."""
         try:
             shown = await in_db(compose, self.workspace, row)
-            if shown.digest != self._written.get(row.pk) or not row.comment:
+            if row.data and shown.blocks != _GONE.blocks and not row.comment:
+                left_out = await send_files(self.slack, row)
+                shown = Shown([section(escape(left_out))] if left_out else [], is_last=True)
+            if shown.blocks and not (row.comment and self._written.get(row.pk) == shown.digest):
                 await self._write(row, shown)
         except SlackError as exc:
             if exc.wait_s:
@@ -174,19 +188,10 @@ class Outbox:
 
     async def _find(self, row: OutsideReply) -> str:
         """Returns: the time of a message that was written although its answer was lost."""
-        oldest = f"{(row.created_at - _CLOCKS_APART).timestamp():.6f}"
-        asked = {"channel": row.place, "include_all_metadata": "true", "limit": "200"}
-        if row.thread:
-            found = await self.slack.ask(
-                "conversations.replies", ts=row.thread, oldest=oldest, **asked
-            )
-        else:
-            found = await self.slack.ask("conversations.history", oldest=oldest, **asked)
-        for one in list_of(found, "messages"):
-            if isinstance(one, dict):
-                payload = object_of(object_of(one, "metadata"), "event_payload")
-                if text_of(payload, "id") == row.pk:
-                    return text_of(one, "ts")[:40]
+        for one in await self.slack.replies(row.place, row.thread, since=row.created_at):
+            payload = object_of(object_of(one, "metadata"), "event_payload")
+            if text_of(payload, "id") == row.pk:
+                return text_of(one, "ts")[:40]
         return ""
 
 
@@ -196,11 +201,13 @@ def compose(workspace: SlackWorkspace, row: OutsideReply) -> Shown:
         return Shown([section(row.text)], is_last=True)
     session = Session.objects.select_related("project__team").get(pk=row.session.pk)
     if not _may_show(workspace, row, session):
-        return Shown([section(_NOT_HERE)], is_last=True)
+        return _GONE
+    if row.data:
+        return Shown([], is_last=True)
     if _is_card(row):
         ask = find_ask(row.prompt_id, session)
         if ask is None:
-            return Shown([section(_NOT_HERE)], is_last=True)
+            return _GONE
         blocks, is_last = card(ask, session)
         return Shown(blocks, is_last)
     if not row.prompt_id:
@@ -210,8 +217,9 @@ def compose(workspace: SlackWorkspace, row: OutsideReply) -> Shown:
         says, is_last = shown.text, shown.is_last
     says = project_redactor(session.project_id).text(says)
     # The state is written in Markdown's emphasis.
-    blocks = text_blocks(says, most=MAX_BLOCKS - 1)
-    return Shown([*blocks, context(session_link(session))], is_last)
+    blocks = text_blocks(says, most=MAX_BLOCKS - 2)
+    asks = file_buttons(session, row.prompt_id) if is_last and not row.to else []
+    return Shown([*blocks, *asks, context(session_link(session))], is_last)
 
 
 def session_link(session: Session) -> str:
@@ -242,6 +250,22 @@ def _may_show(workspace: SlackWorkspace, row: OutsideReply, session: Session) ->
     except AppError:
         return False
     return prompt.author.is_active
+
+
+def _marks(shown: Iterable[OutsideReply]) -> dict[OutsideReply, datetime]:
+    """Returns: for each when something last happened in its session or below it."""
+    newest = dict[str | None, datetime]()
+    rows, now = list(shown), timezone.now()
+    tops = {row.session_id for row in rows}
+    below = Session.objects.filter(Q(pk__in=tops) | Q(root__in=tops))
+    for top, session_id, state, updated_at in below.values_list(
+        "root", "pk", "state", "updated_at"
+    ):
+        # No event tells of text that grows.
+        changed_at = now if state == State.BUSY else updated_at
+        of = top or session_id
+        newest[of] = max(changed_at, newest.get(of, changed_at))
+    return {row: newest.get(row.session_id, now) for row in rows}
 
 
 def _is_card(row: OutsideReply) -> bool:

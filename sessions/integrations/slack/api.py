@@ -6,24 +6,21 @@ Source: https://docs.slack.dev/apis/web-api/ and https://docs.slack.dev/apis/web
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlencode, urlsplit
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
-from opencode_web.lib.json import JsonObject, JsonValue, read_json, text_of
-from opencode_web.lib.outbound import FetchError, check_url, guarded_client
-from sessions.forges.api import require_safe
+from opencode_web.lib.json import JsonObject, JsonValue, list_of, text_of
 from sessions.models import SlackWorkspace
 
 API = "https://slack.com/api"
-TIMEOUT_S = 20.0
 MAX_FILE_BYTES = 10 * 1024 * 1024
+# Searched for what may have been written, from this long before it was to be.
+_CLOCKS_APART = timedelta(minutes=5)
 _MAX_ANSWER_BYTES = 2 * 1024 * 1024
-_MAX_WAIT_S = 3600
 _TOKEN = gettext_noop("Slack does not accept the token. An admin has to paste a new one.")
 _SENTENCES = {
     **dict.fromkeys(
@@ -83,72 +80,66 @@ class Slack:
 
     async def call(self, method: str, **body: JsonValue) -> JsonObject:
         """Returns: what Slack answers. Raises: SlackError."""
-        sent = json.dumps({name: one for name, one in body.items() if one is not None})
-        kind = "application/json; charset=utf-8"
-        return await self._ask(method, {"content-type": kind}, sent.encode())
+        return await self._ask(method, json=body)
 
     async def ask(self, method: str, **form: str) -> JsonObject:
         """As `call`, for methods that read forms alone: those that look something up."""
-        kind = "application/x-www-form-urlencoded"
-        return await self._ask(method, {"content-type": kind}, _form(form))
+        return await self._ask(method, form=dict(form))
+
+    async def _ask(self, method: str, **sent: JsonObject) -> JsonObject:
+        from sessions.integrations.slack import client
+
+        return await client.call(self.token, method, **sent)
+
+    async def replies(self, channel: str, thread: str, *, since: datetime) -> list[JsonObject]:
+        """Returns: messages of a thread, or of the channel without one. Raises: SlackError."""
+        oldest = f"{(since - _CLOCKS_APART).timestamp():.6f}"
+        asked = {"channel": channel, "oldest": oldest, "limit": "200"}
+        asked["include_all_metadata"] = "true"
+        if thread:
+            found = await self.ask("conversations.replies", ts=thread, **asked)
+        else:
+            found = await self.ask("conversations.history", **asked)
+        return [one for one in list_of(found, "messages") if isinstance(one, dict)]
+
+    async def upload(self, name: str, content: bytes, *, kind: str = "") -> str:
+        """Returns: the id of a file that nobody sees until it is shared. Raises: SlackError.
+
+        `kind` is that of a snippet.
+        """
+        from sessions.integrations.slack import client
+
+        asked = {"filename": name, "length": str(len(content))}
+        if kind:
+            asked["snippet_type"] = kind
+        place = await self.ask("files.getUploadURLExternal", **asked)
+        status, _, _ = await client.exchange(
+            "POST", text_of(place, "upload_url"), limit=_MAX_ANSWER_BYTES, body=content
+        )
+        if status != 200:
+            raise SlackError("unreachable")
+        return text_of(place, "file_id")
 
     async def fetch_file(self, url: str) -> bytes:
         """Returns: a file that somebody has sent. Raises: SlackError, also for one of another host
         or with more than MAX_FILE_BYTES."""
-        require_own(url)
-        status, headers, body = await self._exchange("GET", url, {}, None, MAX_FILE_BYTES)
+        from sessions.integrations.slack import client
+
+        status, kind, body = await client.exchange(
+            "GET", url, limit=MAX_FILE_BYTES, token=self.token
+        )
         # Without the scope to read files, Slack shows its page for signing in.
-        if status != 200 or headers.get("content-type", "").startswith("text/html"):
+        if status != 200 or kind == "text/html":
             raise SlackError("file_not_readable")
         return body
-
-    async def _ask(self, method: str, headers: Mapping[str, str], body: bytes) -> JsonObject:
-        url = f"{API}/{method}"
-        status, got, answer = await self._exchange("POST", url, headers, body, _MAX_ANSWER_BYTES)
-        if status == 429:
-            raise SlackError("ratelimited", wait_s=_wait_s(got))
-        try:
-            value = read_json(answer.decode())
-        except ValueError:
-            value = None
-        if not isinstance(value, dict) or status >= 500:
-            raise SlackError("unreachable")
-        if value.get("ok") is not True:
-            raise SlackError(text_of(value, "error") or "unknown")
-        return value
-
-    async def _exchange(
-        self, verb: str, url: str, headers: Mapping[str, str], body: bytes | None, limit: int
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        own = {
-            "accept-encoding": "identity",
-            "user-agent": f"OpenCode-Web/{settings.VERSION}",
-            **headers,
-        }
-        if self.token:
-            own["authorization"] = f"Bearer {self.token}"
-        try:
-            await require_safe(url)
-            async with (
-                guarded_client(timeout_s=TIMEOUT_S, headers=own) as client,
-                client.stream(verb, check_url(url), content=body) as response,
-            ):
-                got = bytearray()
-                async for chunk in response.aiter_raw(64 * 1024):
-                    got += chunk
-                    if len(got) > limit:
-                        raise SlackError("too_large")
-        except FetchError as exc:
-            raise SlackError("unreachable") from exc
-        return response.status_code, response.headers, bytes(got)
 
 
 async def respond(url: str, body: JsonObject) -> None:
     """Answer a command or a button, at the address that came with it. Raises: SlackError."""
-    require_own(url)
-    kind = {"content-type": "application/json; charset=utf-8"}
-    sent = json.dumps(body).encode()
-    status, _, _ = await Slack("")._exchange("POST", url, kind, sent, _MAX_ANSWER_BYTES)
+    from sessions.integrations.slack import client
+
+    sent, kind = json.dumps(body).encode(), "application/json; charset=utf-8"
+    status, _, _ = await client.exchange("POST", url, limit=_MAX_ANSWER_BYTES, body=sent, kind=kind)
     if status != 200:
         raise SlackError("no_answer_taken")
 
@@ -171,13 +162,3 @@ def opened(sealed: str) -> str:
         return decrypt(sealed)
     except DecryptionError as exc:
         raise SlackError("unreadable_token") from exc
-
-
-def _form(values: Mapping[str, str]) -> bytes:
-    return urlencode(values).encode()
-
-
-def _wait_s(headers: Mapping[str, str]) -> int:
-    after = headers.get("retry-after", "")
-    known = after.isdecimal() and len(after) <= 5
-    return min(max(1, int(after)), _MAX_WAIT_S) if known else 1

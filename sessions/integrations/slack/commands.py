@@ -10,8 +10,9 @@ import re
 from django.conf import settings
 
 from opencode_web.lib.errors import Conflict, NotFound
-from opencode_web.lib.json import JsonValue
+from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.access import (
+    SessionAccess,
     access_permission,
     access_project,
     access_question,
@@ -43,6 +44,7 @@ from sessions.integrations.slack.cards import (
     card,
     pending_asks,
 )
+from sessions.integrations.slack.files import DIFF, FILES, short_diff
 from sessions.integrations.slack.heard import SlackHeard
 from sessions.integrations.slack.messages import Answer, say
 from sessions.models import RuleScope, Session, SlackWorkspace, State
@@ -81,6 +83,8 @@ def press(workspace: SlackWorkspace, principal: Principal, heard: SlackHeard) ->
         return Answer("Stopping it." if request_stop(found) else "It was not working.")
     elif name == ATTACH:
         return _attach(workspace, principal, heard)
+    elif name in (FILES, DIFF):
+        return _send_changes(workspace, principal, heard)
     return Answer()
 
 
@@ -149,15 +153,35 @@ def unfurl(workspace: SlackWorkspace, heard: SlackHeard) -> Answer:
     return Answer(unfurls=unfurls or None)
 
 
-def _attach(workspace: SlackWorkspace, principal: Principal, heard: SlackHeard) -> Answer:
-    """Go on with a session in a new thread of the channel."""
-    access = access_session(principal, heard.value, need=Role.MEMBER)
+def _send_changes(workspace: SlackWorkspace, principal: Principal, heard: SlackHeard) -> Answer:
+    session_id, _, prompt_id = heard.value.partition(":")
+    access = _access_here(workspace, access_session(principal, session_id), heard)
+    if heard.action == DIFF and (text := short_diff(access.session, prompt_id)):
+        say(workspace, heard, text=text, access=access)
+    else:
+        data: JsonObject = {"what": heard.action, "by": str(principal.user.pk)}
+        say(workspace, heard, access=access, prompt_id=prompt_id, data=data)
+    return Answer()
+
+
+def _access_here(
+    workspace: SlackWorkspace, access: SessionAccess, heard: SlackHeard
+) -> SessionAccess:
+    """Raises: NotFound in a channel that is not about the session's project; Conflict for a session
+    that no channel shows."""
     session = access.session
     if session.project_id != project_of_channel(workspace, heard.channel) or session.parent_id:
         raise NotFound("Session", session.pk)
     if session.is_private or session.archived_at:
         raise Conflict("A private or archived session cannot be continued in a channel.")
-    text = f"**{session.title}** continues here. Mention me in this thread."
+    return access
+
+
+def _attach(workspace: SlackWorkspace, principal: Principal, heard: SlackHeard) -> Answer:
+    """Go on with a session in a new thread of the channel."""
+    access = access_session(principal, heard.value, need=Role.MEMBER)
+    _access_here(workspace, access, heard)
+    text = f"**{access.session.title}** continues here. Mention me in this thread."
     begins = SlackHeard(heard.kind, heard.key, heard.workspace, heard.user, channel=heard.channel)
     say(workspace, begins, text=text, access=access)
     return Answer()

@@ -10,7 +10,7 @@ import json
 from opencode_web.lib.json import JsonObject, JsonValue
 
 _SCOPES: list[JsonValue] = [
-    *("app_mentions:read", "chat:write", "commands", "files:read", "im:history"),
+    *("app_mentions:read", "chat:write", "commands", "files:read", "files:write", "im:history"),
     *("links:read", "links:write", "users:read", "channels:read", "groups:read"),
     # An answer that may have been written is looked for before it is written again.
     *("channels:history", "groups:history"),

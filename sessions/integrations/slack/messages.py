@@ -36,10 +36,11 @@ def say(
     access: SessionAccess | None = None,
     prompt_id: str = "",
     to: str = "",
+    data: JsonObject | None = None,
 ) -> None:
     """Have something said where somebody was heard: a text, or what becomes of a prompt.
 
-    Without a thread it begins one. `to` is who alone sees it.
+    Without a thread it begins one. `to` is who alone sees it. With `data` it is files.
     """
     now = timezone.now()
     OutsideReply.objects.create(
@@ -50,6 +51,7 @@ def say(
         session=access.session if access else None,
         prompt_id=prompt_id,
         text=text,
+        data=data or {},
         to=to,
         next_at=now,
         created_at=now,

@@ -7,7 +7,6 @@ has every process look for workspaces that nobody serves; one that dies is follo
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 from concurrent.futures import Future
 from datetime import timedelta
@@ -102,8 +101,8 @@ async def _serve(integration_id: str) -> None:
         async with asyncio.TaskGroup() as group:
             parts = [group.create_task(_write(outbox))]
             if row.app_token:
-                # By name: few servers have Slack, and the websockets library takes time to load.
-                socket = importlib.import_module("sessions.integrations.slack.socket")
+                from sessions.integrations.slack import socket
+
                 parts.append(group.create_task(socket.listen(row)))
             while await in_db(keep_lease, integration_id):
                 await asyncio.sleep(_RENEW_S)

@@ -15,7 +15,7 @@ from opencode_web.lib.json import JsonObject, object_of, text_of
 from opencode_web.lib.text import clean_text
 from sessions.access import access_project
 from sessions.integrations.slack.api import Slack, SlackError, slack_of
-from sessions.models import SLACK, Integration, SlackChannel, SlackWorkspace
+from sessions.models import SLACK, Integration, OutsideReply, SlackChannel, SlackWorkspace
 from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
 from teams.auth import authenticate_user
@@ -154,6 +154,7 @@ def allow_channel(
     kept, _is_new = SlackChannel.objects.update_or_create(
         workspace=row, channel=channel, defaults={"name": name, "project": found.project}
     )
+    _write_anew(row)
     where = name or "direct messages"
     _record(AuditAction.SLACK_CHANGED, access, row, ip, channel=where, project=found.project.name)
     return kept
@@ -169,6 +170,12 @@ def forbid_channel(access: TeamAccess, channel_id: int, *, ip: str | None = None
         raise NotFound("Channel")
     _record(AuditAction.SLACK_CHANGED, access, row, ip, channel=kept.name, change="removed")
     kept.delete()
+    _write_anew(row)
+
+
+def _write_anew(row: SlackWorkspace) -> None:
+    """What is shown may not be any more."""
+    row.integration.replies.all().write_anew(OutsideReply.State.SHOWN, now=timezone.now())
 
 
 def find_workspace(access: TeamAccess) -> SlackWorkspace | None:

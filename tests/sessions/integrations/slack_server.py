@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs
 
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
 from tests.web_server import answer, serve_any
@@ -20,7 +21,10 @@ Json = dict[str, Any]
 # Not of the form of real ones, which scanners look for.
 BOT, APP, SECRET = "xoxb-played-bot", "xapp-played-app", "played-signing-secret"
 WORKSPACE, BOT_USER = "T0ACME", "U0AGENT"
-_FORMS_ONLY = {"conversations.info", "conversations.replies", "conversations.history", "users.info"}
+_FORMS_ONLY = {
+    *("conversations.info", "conversations.replies", "conversations.history", "users.info"),
+    "files.getUploadURLExternal",
+}
 
 
 class Refused(Exception):
@@ -46,15 +50,19 @@ class FakeSlack:
     modals: list[Json] = field(default_factory=list)
     unfurls: list[Json] = field(default_factory=list)
     files: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    uploads: dict[str, Json] = field(default_factory=dict)
     triggers: set[str] = field(default_factory=set)
     calls: list[str] = field(default_factory=list)
     # Whether the next message is kept and the answer lost.
     loses_answer: bool = False
+    # Where it sends whoever calls.
+    redirect: str = ""
     # Seconds for which the next calls have to wait.
     limits: list[int] = field(default_factory=list)
     # What the next connection of Socket Mode sends, and which envelopes were acknowledged.
     envelopes: list[Json] = field(default_factory=list)
     acknowledged: list[str] = field(default_factory=list)
+    connections: int = 0
     edited_at: dict[str, float] = field(default_factory=dict)
 
     def take(self, handler: BaseHTTPRequestHandler) -> None:
@@ -65,13 +73,20 @@ class FakeSlack:
         elif handler.path.startswith("/respond/"):
             self._response(json.loads(body))
             answer(b"ok")(handler)
+        elif handler.path.startswith("/upload/"):
+            file = self.uploads[handler.path.removeprefix("/upload/")]
+            file["content"] = body if len(body) == int(file["length"]) else b""
+            answer(b"OK")(handler)
+        elif self.redirect:
+            answer(status=307, location=self.redirect)(handler)
         elif self.limits:
             wait = str(self.limits.pop(0))
             answer(b'{"ok":false,"error":"ratelimited"}', status=429, retry_after=wait)(handler)
         else:
             self.calls.append(name)
             said = self._call(name, handler.headers, body)
-            if said.get("ok") and name == "chat.postMessage" and self.loses_answer:
+            writes = name in ("chat.postMessage", "files.completeUploadExternal")
+            if said.get("ok") and writes and self.loses_answer:
                 self.loses_answer = False
                 handler.close_connection = True
                 return
@@ -109,6 +124,8 @@ class FakeSlack:
             "conversations.replies": self._replies,
             "conversations.history": self._replies,
             "users.info": self._user,
+            "files.getUploadURLExternal": self._upload,
+            "files.completeUploadExternal": self._share,
             "views.open": self._open,
             "views.publish": self._publish,
         }
@@ -193,6 +210,22 @@ class FakeSlack:
             found = [{k: v for k, v in one.items() if k != "metadata"} for one in found]
         return {"messages": found}
 
+    def _upload(self, args: Json) -> Json:
+        if not args.get("filename") or int(args.get("length", 0)) < 1:
+            raise Refused("invalid_arguments")
+        file_id = f"F{len(self.uploads):08}"
+        self.uploads[file_id] = args
+        return {"upload_url": f"{self.base}/upload/{file_id}", "file_id": file_id}
+
+    def _share(self, args: Json) -> Json:
+        channel, thread = self._channel({"channel": args["channel_id"]}), args.get("thread_ts", "")
+        for one in args["files"]:
+            if not self.uploads.get(one["id"], {}).get("content"):
+                raise Refused("file_not_found")
+        self.person_says("", channel=channel, thread=thread)
+        self.messages[-1] |= {"user": BOT_USER, "bot_id": "B0AGENT", "files": args["files"]}
+        return {"files": args["files"]}
+
     def _user(self, args: Json) -> Json:
         user = str(args.get("user", ""))
         if not user.startswith("U0"):
@@ -225,15 +258,24 @@ class FakeSlack:
         answer(content, content_type=kind)(handler)
 
     def converse(self, socket: ServerConnection) -> None:
-        """One connection of Socket Mode: each envelope until it is acknowledged, then the end."""
+        """One connection of Socket Mode: each envelope until it is acknowledged, then the end.
+
+        What has another one begin ends this one once the client has gone.
+        """
+        self.connections += 1
         socket.send(json.dumps({"type": "hello", "num_connections": 1}))
         while self.envelopes:
-            socket.send(json.dumps(self.envelopes[0]))
+            sent = self.envelopes[0]
+            socket.send(json.dumps(sent))
+            if sent["type"] == "disconnect":
+                self.envelopes.pop(0)
+                with suppress(ConnectionClosed):
+                    socket.recv(timeout=10)
+                return
             said = json.loads(socket.recv(timeout=10))
-            if said["envelope_id"] == self.envelopes[0]["envelope_id"]:
+            if said["envelope_id"] == sent["envelope_id"]:
                 self.acknowledged.append(said["envelope_id"])
                 self.envelopes.pop(0)
-        socket.send(json.dumps({"type": "disconnect", "reason": "refresh_requested"}))
 
 
 def _judge_message(args: Json) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from sessions.actions.permissions import reply_permission
 from sessions.actions.privacy import set_private
@@ -85,6 +86,21 @@ def test_a_permission_is_given_by_a_button_of_who_may_and_of_nobody_else(
     # Late, and another's: decided once.
     asking.press(once, message=card)
     assert "Already answered" in asking.told
+
+
+def test_while_a_session_waits_nothing_is_composed(
+    asking: Workspace, alice: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    asking.say(TOUCH)
+    session = asking.run()
+    asking.write()
+    with django_assert_num_queries(2):
+        asking.outbox.note_changes()
+    reply_permission(
+        session_access(alice, session), PermissionRequest.objects.get(), reply="reject"
+    )
+    asking.write()
+    assert "Rejected by" in shown(asking.answers[1])
 
 
 def test_what_is_decided_in_the_browser_is_decided_in_slack(asking: Workspace, alice: User) -> None:

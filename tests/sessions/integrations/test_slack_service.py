@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import timedelta
 from typing import Any
 
@@ -10,20 +12,20 @@ from django.test import Client
 from django.utils import timezone
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
-from slack_sdk.signature import SignatureVerifier
 
 from opencode_web.lib.crypto import decrypt
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.loop import submit
 from sessions.integrations.slack import service
-from sessions.integrations.slack.receive import is_signed
+from sessions.integrations.slack.api import SlackError, slack_of
 from sessions.integrations.slack.setup import Tokens, probe
 from sessions.integrations.slack.socket import converse
-from sessions.models import InboundDelivery, Session, SlackWorkspace
+from sessions.models import InboundDelivery, OutsideReply, SlackWorkspace
 from teams.models import AuditEntry, Team, User
 from tests.sessions.integrations.conftest import SAYS
 from tests.sessions.integrations.slack_server import APP, BOT, SECRET, FakeSlack
 from tests.sessions.integrations.slack_workspace import Workspace, shown
+from tests.web_server import answer, serve
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
@@ -134,6 +136,36 @@ def test_a_channel_is_allowed_once_the_app_is_in_it(
     assert chat.row.channels.get(channel="C0OTHER").name == "c0other"
 
 
+def test_what_was_given_up_is_tried_again_as_an_admin_asks(
+    chat: Workspace, alice: User, bob: User
+) -> None:
+    chat.link(bob, "U0BOB")
+    chat.say(SAYS)
+    failed = {"state": "failed", "problem": "Slack could not be reached."}
+    InboundDelivery.objects.update(heard={}, **failed)
+    OutsideReply.objects.update(next_at=timezone.now(), comment="", **failed)
+    pages = {user.pk: Client() for user in (alice, bob)}
+    for user in (alice, bob):
+        pages[user.pk].force_login(user)
+    text = pages[alice.pk].get("/t/acme/settings/slack").content.decode()
+    reply, again = OutsideReply.objects.get(), "/t/acme/settings/slack/again"
+    assert text.count("Try again") == 2
+    assert f"{again}/{reply.pk}" in text
+    assert pages[bob.pk].post(f"{again}/{reply.pk}").status_code == 403
+    assert pages[alice.pk].post(f"{again}/rep_0").status_code == 404
+    assert pages[alice.pk].post(f"{again}/{reply.pk}").status_code == 302
+    chat.server.messages.remove(chat.answers[0])
+    chat.write()
+    assert len(chat.answers) == 1
+    delivery = InboundDelivery.objects.get()
+    assert pages[alice.pk].post(f"{again}/{delivery.pk}").status_code == 302
+    delivery.refresh_from_db()
+    assert (delivery.state, delivery.attempts) == ("waiting", 0)
+    entry = AuditEntry.objects.filter(action="integration.repeated").first()
+    assert entry is not None
+    assert entry.told["name"] == "Acme"
+
+
 async def test_tokens_are_told_apart(slack_server: FakeSlack) -> None:
     for tokens in (Tokens(APP), Tokens("", BOT), Tokens("xoxb-ä")):
         with pytest.raises(Invalid, match="does not begin"):
@@ -163,12 +195,43 @@ def test_slacks_own_client_finds_the_played_one_in_order(slack_server: FakeSlack
         WebClient("xoxb-other", base_url=f"{slack_server.base}/api/").auth_test()
 
 
-def test_signatures_are_those_of_slacks_own_client() -> None:
-    body, now = '{"type":"event_callback"}', 1_700_000_000
-    signed = SignatureVerifier(SECRET).generate_signature(timestamp=str(now), body=body)
-    assert signed
-    headers = {"x-slack-signature": signed, "x-slack-request-timestamp": str(now)}
-    assert is_signed(headers, body.encode(), secret=SECRET, now_s=now + 299)
-    assert not is_signed(headers, body.encode(), secret=SECRET, now_s=now + 301)
-    assert not is_signed(headers, b"{}", secret=SECRET, now_s=now)
-    assert not Session.objects.exists()
+def test_socket_mode_goes_on_over_the_connection_that_follows(chat: Workspace, bob: User) -> None:
+    chat.link(bob, "U0BOB")
+    said = [chat.message(f"Step {number}") for number in range(6)]
+    chat.server.envelopes = [
+        {"type": "events_api", "envelope_id": f"e{number}", "payload": one}
+        for number, one in enumerate(said)
+    ]
+    chat.server.envelopes.insert(3, {"type": "disconnect", "reason": "refresh_requested"})
+    submit(converse(chat.row)).result(30)
+    assert chat.server.connections == 2
+    kept = InboundDelivery.objects.order_by("pk").values_list("comment", flat=True)
+    assert list(kept) == [one["event"]["ts"] for one in said]
+
+
+def test_socket_mode_that_is_switched_off_is_told(chat: Workspace) -> None:
+    chat.server.envelopes = [{"type": "disconnect", "reason": "link_disabled"}]
+    with pytest.raises(SlackError, match="Socket Mode is switched off"):
+        submit(converse(chat.row)).result(30)
+
+
+def test_tokens_go_to_slack_alone(chat: Workspace) -> None:
+    with serve({"/api/auth.test": answer(b'{"ok": true}')}) as elsewhere:
+        away = elsewhere.replace("127.0.0.1", "localhost")
+        chat.server.socket = away.replace("http", "ws")
+        with pytest.raises(SlackError, match="address_elsewhere"):
+            submit(converse(chat.row)).result(30)
+        chat.server.redirect = f"{away}/api/auth.test"
+        with pytest.raises(SlackError, match="address_elsewhere"):
+            submit(slack_of(chat.row).call("auth.test")).result(30)
+
+
+def test_nothing_of_slack_is_loaded_until_somebody_speaks_with_it() -> None:
+    script = (
+        "import django, sys; django.setup(); import opencode_web.urls, sessions.tasks;"
+        "print([one for one in ('slack_sdk', 'slack_bolt', 'aiohttp') if one in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

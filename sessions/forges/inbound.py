@@ -62,6 +62,10 @@ class Heard:
     # A `Trigger`.
     trigger: str = ""
     is_bot: bool = False
+    # Further ones that it is as well, as an issue can be opened with labels.
+    also: Sequence[str] = ()
+    # What people call the thread, where that is not its number.
+    key: str = ""
     # That the thread has got. Where a forge says all that it has now, they are told apart later.
     labels: Sequence[str] = ()
     has_all_labels: bool = False
@@ -74,6 +78,11 @@ class Heard:
     file: str = ""
     line: int = 0
     hunk: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people call the thread."""
+        return self.key or f"#{self.thread.number}"
 
 
 def is_signed(kind: ForgeKind, headers: Mapping[str, str], body: bytes, *, secret: str) -> bool:

@@ -479,6 +479,7 @@ PROVIDER_CHUNK_TIMEOUT_S = env_int("PROVIDER_CHUNK_TIMEOUT_S", 300)
 GITLAB_OAUTH_CLIENT_ID = env("GITLAB_OAUTH_CLIENT_ID")
 GITLAB_INSTANCE_URL = env("GITLAB_INSTANCE_URL", "https://gitlab.com").strip().rstrip("/")
 PROVIDER_TRANSPORT = "providers.transport.Pool"  # tests play vendors by another one
+LINEAR_API = "https://api.linear.app"  # tests play it, too
 # Where a newer model catalog comes from (models.dev's api.json), and how often it is asked for.
 MODELS_URL, MODELS_REFRESH_HOURS = env("MODELS_URL"), env_int("MODELS_REFRESH_HOURS", 24)
 

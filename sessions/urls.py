@@ -70,6 +70,7 @@ from sessions.views import (
     team_secrets,
     team_settings,
     terminals,
+    trackers,
     transfer,
     usage,
     webhooks,
@@ -96,9 +97,7 @@ root_urlpatterns: list[URLPattern] = [
     path("share/<str:token>/part/<str:part>", shared.shared_part, name="shared_part"),
 ]
 
-_integration: list[URLPattern] = [
-    path("", integration.integration, name="integration"),
-    path("/secret", integration.integration_secret, name="integration_secret"),
+_of_integrations: list[URLPattern] = [
     path("/remove", integration.integration_remove, name="integration_remove"),
     path("/link", integration.integration_link, name="integration_link"),
     path("/link/<int:linked>", integration.integration_linked, name="integration_linked"),
@@ -111,6 +110,12 @@ _integration: list[URLPattern] = [
     ),
     path("/again/<str:failed>", integration.integration_repeat, name="integration_repeat"),
 ]
+_integration: list[URLPattern] = [
+    path("", integration.integration, name="integration"),
+    path("/secret", integration.integration_secret, name="integration_secret"),
+    *_of_integrations,
+]
+_tracker: list[URLPattern] = [path("", trackers.tracker, name="tracker"), *_of_integrations]
 
 _project: list[URLPattern | URLResolver] = [
     path("", projects.project, name="project"),
@@ -148,6 +153,7 @@ _project: list[URLPattern | URLResolver] = [
     path("rescued/<str:checkout>/discard", rescued_branches.discard, name="rescued_discard"),
     path("publishing", publishing.publishing, name="publishing"),
     path("integration", include(_integration)),
+    path("trackers/<str:tracker>", include(_tracker)),
     path("secrets", secrets.secrets, name="secrets"),
     path("secrets/<int:secret>/remove", secrets.secret_remove, name="secret_remove"),
     path("schedules", schedules.schedules, name="schedules"),

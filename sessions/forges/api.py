@@ -107,11 +107,11 @@ class Api:
             ):
                 text = await _read(response, cut=is_text)
         except FetchError as exc:
-            why = self._clean(str(exc))
+            why = self.clean(str(exc))
             raise ForgeError(Why.UNREACHABLE, name=self.name, why=why) from exc
         if is_text and 200 <= response.status_code < 300:
             return text
-        return self._judge(response, text)
+        return self.judge(response, text)
 
     def _headers(self) -> dict[str, str]:
         name, form = self.header
@@ -125,7 +125,8 @@ class Api:
             name: form.format(self.token),
         }
 
-    def _judge(self, response: httpx.Response, text: str) -> JsonValue:
+    def judge(self, response: httpx.Response, text: str) -> JsonValue:
+        """Returns: what it answers, as JSON. Raises: AlreadyOpen; ForgeError."""
         try:
             value = read_json(text)
         except ValueError:
@@ -135,7 +136,7 @@ class Api:
             if value is None:
                 raise ForgeError(Why.NOT_ITS_API, name=self.name, host=self._host)
             return value
-        said = self._clean(_message(value))
+        said = self.clean(_message(value))
         if status in (409, 422) and "already exists" in said.lower():
             raise AlreadyOpen(Why.ALREADY_OPEN, name=self.name)
         error = ForgeError(self._explain(response, said))
@@ -163,7 +164,8 @@ class Api:
     def _host(self) -> str:
         return urlsplit(self.base).netloc
 
-    def _clean(self, text: str) -> str:
+    def clean(self, text: str) -> str:
+        """Returns: what a stranger says, cut and without the token."""
         text = text.replace(self.token, "…") if self.token else text
         text = " ".join(_UNFIT.sub(" ", text).split())
         return text if len(text) <= _MAX_SAID_CHARS else f"{text[:_MAX_SAID_CHARS]}…"

@@ -62,6 +62,10 @@ class Heard:
     # A `Trigger`.
     trigger: str = ""
     is_bot: bool = False
+    # Further ones that it is as well, as an issue can be opened with labels.
+    also: Sequence[str] = ()
+    # What people call the thread, where that is not its number.
+    key: str = ""
     # That the thread has got. Where a forge says all that it has now, they are told apart later.
     labels: Sequence[str] = ()
     has_all_labels: bool = False
@@ -74,6 +78,16 @@ class Heard:
     file: str = ""
     line: int = 0
     hunk: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people call the thread."""
+        return self.key or f"#{self.thread.number}"
+
+    @property
+    def to_react_to(self) -> str:
+        """The comment that gets a reaction. GitHub's on lines have numbers of their own."""
+        return self.comment if self.comment.isdigit() or not self.trigger else ""
 
 
 def is_signed(kind: ForgeKind, headers: Mapping[str, str], body: bytes, *, secret: str) -> bool:

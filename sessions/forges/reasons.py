@@ -40,6 +40,21 @@ class ForgeReason(Reason):
             "may see."
         ),
     )
+    KEY_REFUSED = (
+        "outside_key_refused",
+        gettext_noop(
+            "{name} does not accept the API key. It may have been revoked: an admin has to paste "
+            "a new one."
+        ),
+    )
+    KEY_FORBIDDEN = (
+        "outside_key_forbidden",
+        gettext_noop("The API key is not allowed to do this on {name}."),
+    )
+    GONE = (
+        "outside_gone",
+        gettext_noop("{name} has no such issue, comment or person that the API key may see."),
+    )
     REDIRECT = (
         "forge_redirect",
         gettext_noop(
@@ -63,4 +78,4 @@ class ForgeReason(Reason):
     )
     REFUSED = "forge_refused", gettext_noop("{name} does not take it ({status}).")
     # One of these, and what the forge said about it.
-    SAYING = "forge_saying", gettext_noop("{reason} The forge says: {words}")
+    SAYING = "forge_saying", gettext_noop("{reason} It says: {words}")

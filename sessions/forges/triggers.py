@@ -4,10 +4,12 @@ from enum import StrEnum
 
 
 class Trigger(StrEnum):
-    """What happens on a forge that a rule can be about."""
+    """What happens outside that a rule can be about."""
 
     ISSUE_OPENED = "issue_opened"
     ISSUE_LABELED = "issue_labeled"
+    # To the account of the credential.
+    ISSUE_ASSIGNED = "issue_assigned"
     PULL_OPENED = "pull_opened"
     PULL_PUSHED = "pull_pushed"
     REVIEW_COMMENT = "review_comment"

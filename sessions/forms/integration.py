@@ -63,8 +63,9 @@ class IntegrationForm(forms.Form):
     def __init__(
         self, data: Any = None, *, accounts: QuerySet[User], row: Integration | None = None
     ) -> None:
-        names = ("command", "account", "checks", "pulls", "approves")
-        known = {name: getattr(row, name) for name in names} if row else None
+        known: dict[str, object] = dict(row.outside) if row else {}
+        for name in ("command", "account", "checks", "pulls", "approves") if row else ():
+            known[name] = getattr(row, name)
         super().__init__(data, initial=known)
         self.fields["account"].queryset = accounts  # type: ignore[attr-defined]
         self.fields["account"].label_from_instance = lambda user: user.display_name  # type: ignore[attr-defined]

@@ -7,9 +7,15 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from sessions.forms.fields import agent_field, model_field
-from sessions.integrations.rules import DEFAULT_PER_HOUR, MAX_PER_HOUR, TRIGGERS, RuleDraft
+from sessions.integrations.rules import (
+    DEFAULT_PER_HOUR,
+    MAX_PER_HOUR,
+    TRACKER_AUDIENCE,
+    RuleDraft,
+    triggers_of,
+)
 from sessions.integrations.templates import MAX_PROMPT_CHARS, NAMES
-from sessions.models import IntegrationRule
+from sessions.models import Integration, IntegrationRule
 from teams.models import User
 
 _FIELDS = (
@@ -19,9 +25,9 @@ _FIELDS = (
 
 
 class IntegrationRuleForm(forms.Form):
-    """What on the forge starts a session, and how."""
+    """What outside starts a session, and how."""
 
-    trigger = forms.ChoiceField(label=_("Trigger"), choices=tuple(TRIGGERS.items()))
+    trigger = forms.ChoiceField(label=_("Trigger"))
     label = forms.CharField(
         label=_("Label"), max_length=100, required=False, help_text=_("For “Issue labeled”.")
     )
@@ -62,7 +68,12 @@ class IntegrationRuleForm(forms.Form):
     is_enabled = forms.BooleanField(label=_("Enabled"), required=False, initial=True)
 
     def __init__(
-        self, data: Any = None, *, accounts: QuerySet[User], row: IntegrationRule | None = None
+        self,
+        data: Any = None,
+        *,
+        accounts: QuerySet[User],
+        of: Integration,
+        row: IntegrationRule | None = None,
     ) -> None:
         known: dict[str, object] = {}
         if row is not None:
@@ -72,11 +83,15 @@ class IntegrationRuleForm(forms.Form):
         self.fields["prompt"].help_text = _("Names that are filled in: {names}.").format(
             names=", ".join(f"{{{one}}}" for one in NAMES)
         )
+        self.fields["trigger"].choices = list(triggers_of(of).items())  # type: ignore[attr-defined]
+        if of.is_tracker:
+            self.fields["audience"].choices = list(TRACKER_AUDIENCE.items())  # type: ignore[attr-defined]
+            del self.fields["takes_forks"]
         self.fields["account"].queryset = accounts  # type: ignore[attr-defined]
         self.fields["account"].label_from_instance = lambda user: user.display_name  # type: ignore[attr-defined]
 
     @property
     def draft(self) -> RuleDraft:
         account = self.cleaned_data["account"]
-        given = {name: self.cleaned_data[name] for name in _FIELDS}
+        given = {name: self.cleaned_data[name] for name in _FIELDS if name in self.fields}
         return RuleDraft(**given, account_id=account.pk if account else None)

@@ -1,7 +1,9 @@
-"""Outside systems where people talk to agents: today the forge of a project.
+"""Outside systems where people talk to agents: a project's forge and issue trackers, and Slack.
 
     setup.py     what admins set, and what is wrong with it
-    receive.py   takes what a forge sends: signed, once, before it is answered
+    system.py    what each can be asked for            systems.py  all of them
+    trackers.py  an issue tracker's key and team       linear.py   Linear, as one module
+    receive.py   takes what they send: signed, once, before it is answered
     handle.py    does what it asks, in order within a thread
     rules.py     what admins have started by what happens there, with templates.py
     start.py     whether a rule starts something, and as whom, with matching.py and bursts.py
@@ -9,5 +11,5 @@
     replies.py   writes and edits the comments that answer
     answers.py   what else answers: reviews.py, checks.py, publish.py
 
-`sessions.forges` knows the forges' APIs; nothing here does.
+`sessions.forges` knows the forges' APIs, and the module of each tracker its own.
 """

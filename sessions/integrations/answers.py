@@ -14,17 +14,17 @@ from django.utils import timezone
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.ids import new_id
+from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess
 from sessions.actions.deliveries import BATCH, claim_due, work_through
 from sessions.forges.adapter import Forge, ForgeError, Pull
 from sessions.integrations.checks import show_check
 from sessions.integrations.publish import publish
-from sessions.integrations.replies import CLAIMED_FOR, give_up, put_off, settle
+from sessions.integrations.replies import CLAIMED_FOR, MOVED, give_up, put_off, settle
 from sessions.integrations.reviews import post_review
-from sessions.integrations.setup import place_of
 from sessions.integrations.steps import Step
+from sessions.integrations.systems import place_of, project_forge, system_of
 from sessions.models import Integration, OutsideReply
-from sessions.publish_settings import forge_of, publishing_of
 
 logger = logging.getLogger(__name__)
 
@@ -44,14 +44,18 @@ def begin_answers(
     place: str,
     thread: str,
     pull: Pull | None,
+    name: str,
 ) -> None:
-    """Have a prompt answered by what the project has switched on, beside the comment."""
+    """Have a prompt answered by what the project has switched on, beside the comment.
+
+    `name` is what people call the thread.
+    """
     now = timezone.now()
-    wanted = {}
+    wanted: dict[OutsideReply.Kind, JsonObject] = {}
     if integration.checks and pull is not None and pull.head:
         wanted[_Kind.CHECK] = {"commit": pull.head}
     if integration.pulls and not access.session.is_read_only:
-        wanted[_Kind.PULL] = {}
+        wanted[_Kind.PULL] = {"closes": name}
     OutsideReply.objects.bulk_create(
         OutsideReply(
             id=new_id("rep"),
@@ -82,11 +86,11 @@ def _claim() -> list[OutsideReply]:
 
 async def _send(row: OutsideReply) -> None:
     try:
-        publishing = await in_db(publishing_of, row.integration.project)
-        if place_of(publishing) != row.place:
-            await in_db(give_up, row, "The project is on another repository now.")
+        if place_of(await in_db(system_of, row.integration)) != row.place:
+            await in_db(give_up, row, MOVED)
             return
-        step = await _WRITERS[row.kind](row, await in_db(forge_of, publishing))
+        forge = await in_db(project_forge, row.integration.project)
+        step = await _WRITERS[row.kind](row, forge)
     except ForgeError as exc:
         await in_db(put_off, row, exc.told, exc.wait_s)
     except AppError as exc:

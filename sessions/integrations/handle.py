@@ -34,11 +34,13 @@ from sessions.integrations.answers import begin_answers
 from sessions.integrations.bursts import hand_over_reply, withdraw_waiting
 from sessions.integrations.prompts import prompt_parts, rule_parts
 from sessions.integrations.receive import OLDEST, command_in, kept_of
-from sessions.integrations.setup import host_of, place_of
+from sessions.integrations.setup import page_of
 from sessions.integrations.slack.api import SlackError
 from sessions.integrations.slack.handle import SlackWork, act, prepare, tell
 from sessions.integrations.slack.messages import Answer
 from sessions.integrations.start import NotStarted, Start, find_start
+from sessions.integrations.system import System
+from sessions.integrations.systems import place_of, project_forge, system_of
 from sessions.models import (
     SLACK,
     Conversation,
@@ -47,7 +49,6 @@ from sessions.models import (
     OutsideReply,
     Project,
 )
-from sessions.publish_settings import Publishing, forge_of, publishing_of
 from teams.announcements import shown_maintenance
 from teams.auth import Principal, authenticate_for
 from teams.budgets import BudgetReached
@@ -81,7 +82,7 @@ class _Said(Exception):
 
 @dataclass(frozen=True)
 class _Work:
-    """A delivery with the comment that it was kept with, and the forge as it is set now.
+    """A delivery with the comment that it was kept with, and the system as it is set up now.
 
     `code` is that of a comment that links an account, or empty; `start` is there where a rule is
     about it.
@@ -89,7 +90,7 @@ class _Work:
 
     row: InboundDelivery
     heard: Heard
-    publishing: Publishing
+    system: System
     code: str
     start: Start | None = None
 
@@ -100,8 +101,7 @@ class _Work:
         heard = Heard(**{**data, "thread": Thread(**data["thread"])})
         asked = (command_in(heard.text, row.integration.command) or "").split()
         is_code = len(asked) == 2 and asked[0].lower() == _LINK and CODE.fullmatch(asked[1])
-        publishing = publishing_of(row.integration.project)
-        return cls(row, heard, publishing, asked[1] if is_code else "")
+        return cls(row, heard, system_of(row.integration), asked[1] if is_code else "")
 
 
 async def handle_due() -> int:
@@ -142,7 +142,9 @@ async def _handle_comment(row: InboundDelivery) -> None:
     """Raises: ForgeError; AppError."""
     work = await in_db(_Work.of, row)
     try:
-        start = None if work.code else await find_start(row, work.heard, work.publishing)
+        if not work.code:
+            work = replace(work, heard=await work.system.complete(work.heard))
+        start = None if work.code else await find_start(row, work.heard, work.system)
         if start is not None:
             await in_db(_do, replace(work, start=start, heard=start.heard), start.user, start.pull)
             return
@@ -179,14 +181,14 @@ def _person_of(work: _Work) -> User:
     user = person_of(
         integration,
         integration.project.team,
-        host=host_of(work.publishing),
+        host=work.system.host,
         outside_id=heard.author_id,
         is_trusted=heard.is_trusted,
     )
     if user is None:
         raise _Said(
             f"@{heard.author}, your account is not linked to one on this server. Open "
-            "“Integration” on the project's page there, create a code, and comment "
+            f"{page_of(integration)}, create a code, and comment "
             f"`{integration.command} {_LINK} CODE` here."
         )
     return user
@@ -196,7 +198,8 @@ async def _pull_of(work: _Work) -> Pull | None:
     """Raises: ForgeError; _Said for one that cannot be worked on."""
     if not work.heard.thread.is_pull:
         return None
-    pull = await forge_of(work.publishing).read(work.heard.thread.number)
+    forge = await in_db(project_forge, work.row.integration.project)
+    pull = await forge.read(work.heard.thread.number)
     if pull.is_fork:
         raise _Said(
             "This pull request comes from another repository. Agents are not started on the code "
@@ -225,8 +228,7 @@ def _is_mine(row: InboundDelivery) -> bool:
 
 def _link(work: _Work) -> None:
     heard, team = work.heard, work.row.integration.project.team
-    host = host_of(work.publishing)
-    who = {"host": host, "outside_id": heard.author_id, "name": heard.author}
+    who = {"host": work.system.host, "outside_id": heard.author_id, "name": heard.author}
     if not propose_link(team, work.code, **who):
         raise _Said("This code is unknown, was used before, or is too old. Create another one.")
     _reply(
@@ -264,9 +266,10 @@ def _prompt(work: _Work, user: User, pull: Pull | None) -> None:
         row.integration,
         access,
         prompt_id=prompt.pk,
-        place=place_of(work.publishing),
+        place=place_of(work.system),
         thread=row.thread,
         pull=pull,
+        name=heard.name,
     )
 
 
@@ -291,7 +294,7 @@ def _session_of(work: _Work, user: User, pull: Pull | None) -> tuple[SessionAcce
     heard, integration = work.heard, work.row.integration
     principal = authenticate_for(user, integration.project.team)
     access = access_project(principal, integration.project.pk, need=Role.MEMBER)
-    place = place_of(work.publishing)
+    place = place_of(work.system)
     thread, start = str(heard.thread), work.start
     read_only = start is not None and start.read_only
     known = Conversation.objects.filter(integration=integration, place=place, thread=thread)
@@ -305,7 +308,7 @@ def _session_of(work: _Work, user: User, pull: Pull | None) -> tuple[SessionAcce
             return found, False
     session = create_session(
         access,
-        title=f"#{heard.thread.number} {heard.title}"[:_MAX_TITLE_CHARS],
+        title=f"{heard.name} {heard.title}"[:_MAX_TITLE_CHARS],
         metadata={INTEGRATION: integration.pk},
         checkout=_plan(integration, access, pull, read_only=read_only),
         read_only=read_only,
@@ -383,13 +386,12 @@ def _reply(
     OutsideReply.objects.create(
         id=new_id("rep"),
         integration=work.row.integration,
-        place=place_of(work.publishing),
+        place=place_of(work.system),
         thread=work.row.thread,
         session=access.session if access else None,
         prompt_id=prompt_id,
         text=text,
-        # Comments on lines have numbers of their own.
-        to=work.heard.comment if work.heard.comment.isdigit() else "",
+        to=work.heard.to_react_to,
         next_at=now,
         created_at=now,
     )

@@ -10,7 +10,7 @@ from sessions.models import Integration, IntegrationRule
 
 def rule_for(integration: Integration, heard: Heard) -> IntegrationRule | None:
     """Returns: the first that is about it, with its account; None without one. One query."""
-    rows = integration.rules.filter(trigger=heard.trigger, is_enabled=True)
+    rows = integration.rules.filter(trigger__in=[heard.trigger, *heard.also], is_enabled=True)
     labels = {label.casefold() for label in heard.labels}
     for row in rows.select_related("account"):
         if not row.label or row.label.casefold() in labels:

@@ -23,6 +23,7 @@ _NOTHING_SAID = "Do what this thread asks for."
 _HAPPENED = {
     Trigger.ISSUE_OPENED: "the issue was opened",
     Trigger.ISSUE_LABELED: "the issue got the label of the rule",
+    Trigger.ISSUE_ASSIGNED: "the issue was assigned to the account that answers",
     Trigger.PULL_OPENED: "the pull request was opened",
     Trigger.PULL_PUSHED: "new commits were pushed to the pull request",
     Trigger.REVIEW_COMMENT: "somebody commented on the changes",
@@ -83,10 +84,9 @@ def _parts(text: str, about: list[str], frames: list[str], *, is_first: bool) ->
 
 
 def _place(heard: Heard, pull: Pull | None) -> str:
-    number = heard.thread.number
     if pull is None:
-        return f"{'pull request' if heard.thread.is_pull else 'issue'} #{number}"
-    return f"pull request #{number}, which goes into the branch {_plain(pull.base)}"
+        return f"{'pull request' if heard.thread.is_pull else 'issue'} {heard.name}"
+    return f"pull request {heard.name}, which goes into the branch {_plain(pull.base)}"
 
 
 def _state(pull: Pull | None, *, is_first: bool) -> list[str]:

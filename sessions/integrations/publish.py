@@ -13,6 +13,7 @@ from django.db import transaction
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import NotFound
+from opencode_web.lib.json import text_of
 from sessions.access import SessionAccess, access_session
 from sessions.actions.change_requests import request_change
 from sessions.actions.checkouts import checkout_of
@@ -45,7 +46,7 @@ from teams.models import Role
 _State = Checkout.State
 _SOON, _LATER = Step(again_s=2), Step(again_s=60)
 _LAST = Step(is_last=True)
-_NUMBERED = re.compile(r"#\d+ ")
+_NUMBERED = re.compile(r"(?:#|[A-Z][A-Z0-9_]*-)\d+ ")
 _APPROVAL = (
     "*The changes are committed. Somebody has to approve in the session that they are published.*"
 )
@@ -190,8 +191,8 @@ def _title(session: Session) -> str:
 
 
 def _body(row: OutsideReply, session: Session) -> str:
-    number = Thread.parse(row.thread).number
-    end = f"\n\nCloses #{number}\n\n{link_to(row, session)}".rstrip()
+    closes = text_of(row.data, "closes") or f"#{Thread.parse(row.thread).number}"
+    end = f"\n\nCloses {closes}\n\n{link_to(row, session)}".rstrip()
     return turn_of(session, row.prompt_id).text[: MAX_BODY_CHARS - len(end)] + end
 
 

@@ -15,13 +15,13 @@ from opencode_web.lib.errors import NotFound, Unauthorized, Unavailable
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
-from sessions.forges.adapter import ForgeKind
-from sessions.forges.events import read_event
-from sessions.forges.inbound import Heard, event_of, is_signed, read_body, read_comment
+from sessions.forges.adapter import ForgeError
+from sessions.forges.inbound import Heard, read_body
 from sessions.forges.triggers import Trigger
 from sessions.integrations.matching import is_own_check, rule_for
+from sessions.integrations.system import System
+from sessions.integrations.systems import system_of
 from sessions.models import InboundDelivery, Integration
-from sessions.publish_settings import publishing_of
 
 State = InboundDelivery.State
 # How long deliveries are known by.
@@ -31,37 +31,38 @@ REPLY_MARK = re.compile(r"<!-- rep_[0-9a-zA-Z]{26} -->")
 
 
 def receive(integration_id: str, headers: Mapping[str, str], body: bytes) -> InboundDelivery:
-    """Keep what a forge sends. The same once more changes nothing.
+    """Keep what an outside system sends. The same once more changes nothing.
 
     `headers` have names in lower case. Returns: the row of it.
-    Raises: NotFound; Unauthorized for a wrong signature; Invalid for what is no delivery;
-    Unavailable where the secret cannot be read.
+    Raises: NotFound; Unauthorized for a wrong or old signature; Invalid for what is no delivery;
+    Unavailable where the secret, or what else it needs, cannot be read.
     """
     rows = Integration.objects.select_related("project__team")
     row = rows.filter(pk=integration_id, project__isnull=False).first()
-    if row is None:
+    # Without a secret anybody could sign.
+    if row is None or not row.secret:
         raise NotFound("Integration", integration_id)
     try:
-        secret = decrypt(row.secret)
-    except DecryptionError as exc:
+        secret, system = decrypt(row.secret), system_of(row)
+    except (DecryptionError, ForgeError) as exc:
         raise Unavailable("The secret cannot be read with this server's SECRET_KEY.") from exc
-    kind = ForgeKind(row.kind)
-    if not is_signed(kind, headers, body, secret=secret):
+    if not system.is_signed(headers, body, secret=secret):
         Integration.objects.filter(pk=row.pk).update(refused=F("refused") + 1)
-        raise Unauthorized("The signature of the delivery is wrong.")
+        raise Unauthorized("The signature of the delivery is wrong or too old.")
     if row.refused:
         Integration.objects.filter(pk=row.pk).update(refused=0)
-    event, sent = event_of(kind, headers), read_body(body)
-    heard = read_comment(kind, event, sent) or read_event(kind, event, sent)
-    return _keep(row, event, heard, hashlib.sha256(body).hexdigest())
+    event, heard = system.read(headers, read_body(body))
+    return _keep(row, system, event, heard, hashlib.sha256(body).hexdigest())
 
 
 @transaction.atomic
-def _keep(row: Integration, event: str, heard: Heard | None, digest: str) -> InboundDelivery:
+def _keep(
+    row: Integration, system: System, event: str, heard: Heard | None, digest: str
+) -> InboundDelivery:
     now = timezone.now()
     if heard is not None and heard.has_all_labels:
         heard = _with_new_labels(row, heard)
-    why = _why_ignored(row, heard)
+    why = _why_ignored(row, system, heard)
     fields = {
         "id": new_id("ind"),
         "event": clean_text(event),
@@ -115,15 +116,16 @@ def kept_of(heard: JsonObject) -> JsonObject:
     return {name: heard[name] for name in names} if heard.get("has_all_labels") else {}
 
 
-def _why_ignored(row: Integration, heard: Heard | None) -> str:
+def _why_ignored(row: Integration, system: System, heard: Heard | None) -> str:
     """Returns: a sentence, or nothing for what has to be handled."""
     if heard is None:
         return "It is nothing that sessions are started for."
     if heard.at and timezone.now().timestamp() - heard.at > OLDEST.total_seconds():
         # Those that came long ago are not known any more, and would be handled again.
         return f"It is older than {OLDEST.days} days."
-    if heard.repository.lower() != publishing_of(row.project).path.lower():
-        return "It is about another repository than the project's."
+    if heard.repository.lower() != system.path.lower():
+        what = "team" if row.is_tracker else "repository"
+        return f"It is about another {what} than the project's."
     return _why_not_wanted(row, heard)
 
 

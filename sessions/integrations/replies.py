@@ -19,11 +19,11 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.json import text_of
 from opencode_web.lib.reasons import Cause, Told, english
 from sessions.actions.deliveries import BACKOFF_S, BATCH, claim_due, work_through
-from sessions.forges.adapter import Forge, ForgeError, Thread
-from sessions.forges.reasons import ForgeReason
+from sessions.forges.adapter import ForgeError, Thread
 from sessions.inbox import is_compaction
-from sessions.integrations.setup import place_of
 from sessions.integrations.steps import is_again
+from sessions.integrations.system import System
+from sessions.integrations.systems import place_of, system_of
 from sessions.models import (
     SLACK,
     Message,
@@ -35,7 +35,6 @@ from sessions.models import (
     State,
     WaitsFor,
 )
-from sessions.publish_settings import forge_of, publishing_of
 from sessions.secrets import project_redactor
 from teams.models import Team
 
@@ -43,6 +42,7 @@ logger = logging.getLogger(__name__)
 
 CLAIMED_FOR = timedelta(minutes=2)
 MAX_TEXT_CHARS = 60_000
+MOVED = "The project is on another repository or team now."
 KEPT_FOR = timedelta(days=90)
 _State = OutsideReply.State
 # A forge notifies whoever is named, and GitLab and robots do what a line says that begins with a
@@ -84,13 +84,12 @@ def _claim() -> list[OutsideReply]:
 
 async def _send(row: OutsideReply) -> None:
     try:
-        publishing = await in_db(publishing_of, row.integration.project)
-        if place_of(publishing) != row.place:
-            await in_db(give_up, row, "The project is on another repository now.")
+        system = await in_db(system_of, row.integration)
+        if place_of(system) != row.place:
+            await in_db(give_up, row, MOVED)
             return
         shown = await in_db(compose, row)
-        forge = await in_db(forge_of, publishing)
-        await _write(row, forge, shown.text)
+        await _write(row, system, shown.text)
     except ForgeError as exc:
         await in_db(put_off, row, exc.told, exc.wait_s)
     except Exception:  # the edge of a task: one bad reply must not hold up the others
@@ -100,41 +99,35 @@ async def _send(row: OutsideReply) -> None:
         await in_db(settle, row, is_last=shown.is_last)
 
 
-async def _write(row: OutsideReply, forge: Forge, text: str) -> None:
+async def _write(row: OutsideReply, system: System, text: str) -> None:
     """Raises: ForgeError."""
     thread = Thread.parse(row.thread)
     if not row.comment and is_again(row):
-        row.comment = await forge.find_comment(thread, row.pk, since=row.created_at - _CLOCKS_APART)
+        since = row.created_at - _CLOCKS_APART
+        row.comment = await system.find_comment(thread, mark=row.pk, since=since)
     if row.comment:
-        try:
-            await forge.edit_comment(thread, row.comment, text)
-        except ForgeError as exc:
-            if not (isinstance(exc.told, Cause) and exc.told.reason is ForgeReason.NOT_FOUND):
-                raise
-            # Somebody has deleted it.
-            row.comment = ""
-        else:
+        if await system.edit_comment(thread, row.comment, text, mark=row.pk):
             return
+        row.comment = ""
     if row.to and row.attempts == 1:
         try:
-            await forge.react(thread, row.to)
+            await system.react(thread, row.to)
         except ForgeError as exc:
             # A token may comment and not react; the comment says it all.
             logger.info("integration.no_reaction reply=%s why=%s", row.pk, exc)
-    row.comment = await forge.comment(thread, text)
+    row.comment = await system.comment(thread, text, mark=row.pk)
 
 
 def compose(row: OutsideReply) -> Shown:
     """Read what the comment has to say now."""
-    mark = f"<!-- {row.pk} -->"
     if row.session is None:
-        return Shown(f"{row.text}\n\n{mark}", is_last=True)
+        return Shown(row.text, is_last=True)
     session = Session.objects.get(pk=row.session.pk)
     shown = turn_of(session, row.prompt_id)
     says = shown.text
     if not session.is_private and (more := _published(row)):
         says = f"{says}\n\n{more}"
-    return Shown(f"{says}\n\n---\n{link_to(row, session)}\n{mark}", shown.is_last)
+    return Shown(f"{says}\n\n---\n{link_to(row, session)}", shown.is_last)
 
 
 def turn_of(session: Session, prompt_id: str) -> Shown:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -40,6 +42,17 @@ TRIGGERS = {
     Trigger.REVIEW_COMMENT.value: gettext_lazy("Line comment with the command"),
     Trigger.CHECK_FAILED.value: gettext_lazy("Check of a pull request failed"),
 }
+TRACKER_TRIGGERS = {
+    Trigger.ISSUE_OPENED.value: TRIGGERS[Trigger.ISSUE_OPENED],
+    Trigger.ISSUE_LABELED.value: TRIGGERS[Trigger.ISSUE_LABELED],
+    Trigger.ISSUE_ASSIGNED.value: gettext_lazy("Issue assigned to the API key's account"),
+}
+# As in the models, in words that fit.
+TRACKER_AUDIENCE = {
+    Audience.LINKED.value: Audience.LINKED.label,
+    Audience.COLLABORATORS.value: gettext_lazy("All members of the workspace, without guests"),
+    Audience.ANYBODY.value: Audience.ANYBODY.label,
+}
 
 
 @dataclass(frozen=True)
@@ -65,16 +78,17 @@ class RuleDraft:
 
 @transaction.atomic
 def create_rule(
-    access: ProjectAccess, draft: RuleDraft, *, ip: str | None = None
+    access: ProjectAccess, draft: RuleDraft, *, tracker: str = "", ip: str | None = None
 ) -> IntegrationRule:
-    """Have something on the forge start sessions, after all other rules.
+    """Have something on the forge or on an issue tracker start sessions, after its other rules.
 
     Raises: Invalid for what cannot be run; Conflict for too many; NotFound without an integration
     and for an unknown model; Forbidden below admin.
     """
     require_role(access.team, Role.ADMIN)
     # Locked: two at once would get the same place.
-    integration = Integration.objects.select_for_update().get(pk=require_integration(access).pk)
+    found = require_integration(access, tracker)
+    integration = Integration.objects.select_for_update().get(pk=found.pk)
     if integration.rules.count() >= MAX_RULES:
         raise Conflict(
             _("A project can have at most {count} rules. Remove one first.").format(count=MAX_RULES)
@@ -90,10 +104,15 @@ def create_rule(
 
 @transaction.atomic
 def update_rule(
-    access: ProjectAccess, rule_id: str, draft: RuleDraft, *, ip: str | None = None
+    access: ProjectAccess,
+    rule_id: str,
+    draft: RuleDraft,
+    *,
+    tracker: str = "",
+    ip: str | None = None,
 ) -> IntegrationRule:
     """Change what it is about or does. Raises: as `create_rule`; NotFound."""
-    row = _lock(access, rule_id)
+    row = _lock(access, rule_id, tracker)
     _write(row, access, draft)
     row.save()
     _record(AuditAction.INTEGRATION_RULE_CHANGED, access, row, ip)
@@ -101,30 +120,38 @@ def update_rule(
 
 
 @transaction.atomic
-def delete_rule(access: ProjectAccess, rule_id: str, *, ip: str | None = None) -> None:
+def delete_rule(
+    access: ProjectAccess, rule_id: str, *, tracker: str = "", ip: str | None = None
+) -> None:
     """Forget it; its sessions stay. Raises: NotFound; Forbidden below admin."""
-    row = _lock(access, rule_id)
+    row = _lock(access, rule_id, tracker)
     _record(AuditAction.INTEGRATION_RULE_REMOVED, access, row, ip)
     row.delete()
 
 
-def find_rule(access: ProjectAccess, rule_id: str) -> IntegrationRule:
-    """Raises: NotFound, also for a rule of another project."""
-    rows = IntegrationRule.objects.filter(integration__project=access.project)
-    row = rows.select_related("account").filter(pk=rule_id).first()
+def triggers_of(row: Integration) -> Mapping[str, Promise]:
+    """Returns: what rules can be about there, with its names."""
+    return TRACKER_TRIGGERS if row.is_tracker else TRIGGERS
+
+
+def find_rule(access: ProjectAccess, rule_id: str, tracker: str = "") -> IntegrationRule:
+    """Raises: NotFound, also for a rule of another integration."""
+    rows = IntegrationRule.objects.filter(integration=require_integration(access, tracker))
+    row = rows.select_related("account", "integration").filter(pk=rule_id).first()
     if row is None:
         raise NotFound("Rule", rule_id)
     return row
 
 
-def _lock(access: ProjectAccess, rule_id: str) -> IntegrationRule:
+def _lock(access: ProjectAccess, rule_id: str, tracker: str) -> IntegrationRule:
     require_role(access.team, Role.ADMIN)
-    found = find_rule(access, rule_id)
-    return IntegrationRule.objects.select_for_update().get(pk=found.pk)
+    found = find_rule(access, rule_id, tracker)
+    rows = IntegrationRule.objects.select_related("integration")
+    return rows.select_for_update(of=("self",)).get(pk=found.pk)
 
 
 def _write(row: IntegrationRule, access: ProjectAccess, draft: RuleDraft) -> None:
-    if draft.trigger not in TRIGGERS or draft.audience not in Audience.values:
+    if draft.trigger not in triggers_of(row.integration) or draft.audience not in Audience.values:
         raise Invalid(_("Choose one of the listed values."), field="trigger")
     label = clean_text(" ".join(draft.label.split()))
     if bool(label) != (draft.trigger == Trigger.ISSUE_LABELED) or len(label) > 100:

@@ -47,11 +47,6 @@ def set_up_integration(
     cannot be used; Forbidden below admin.
     """
     require_role(access.team, Role.ADMIN)
-    if not _COMMAND.fullmatch(command):
-        raise Invalid(
-            _("A command is / or @ and a word of letters, digits, - and _, such as /oc."),
-            field="command",
-        )
     publishing = publishing_of(access.project)
     if publishing.kind is None:
         raise Conflict(
@@ -62,19 +57,45 @@ def set_up_integration(
         )
     row, secret = find_integration(access), ""
     if row is None:
-        row = Integration(id=new_id("igr"), team=access.team.team, project=access.project)
-        row.created_by, row.created_at = access.principal.user, timezone.now()
+        row = new_integration(access)
         row.secret, secret = _new_secret()
-    is_new = bool(secret)
-    row.kind, row.command = publishing.kind.value, command
-    row.account = _account(access, account_id)
-    row.checks, row.pulls, row.approves = checks, pulls, approves
+    row.kind, row.checks, row.approves = publishing.kind.value, checks, approves
+    write_integration(access, row, command=command, account_id=account_id, pulls=pulls, ip=ip)
+    return row, secret
+
+
+def new_integration(access: ProjectAccess) -> Integration:
+    """Returns: one of the project that is not saved yet."""
+    row = Integration(id=new_id("igr"), team=access.team.team, project=access.project)
+    row.created_by, row.created_at = access.principal.user, timezone.now()
+    return row
+
+
+def write_integration(
+    access: ProjectAccess,
+    row: Integration,
+    *,
+    command: str,
+    account_id: int | None,
+    pulls: bool,
+    ip: str | None,
+) -> None:
+    """Save it with what all have alike. Must run in a transaction.
+
+    Raises: Invalid for a command or an account that cannot be used.
+    """
+    if not _COMMAND.fullmatch(command):
+        raise Invalid(
+            _("A command is / or @ and a word of letters, digits, - and _, such as /oc."),
+            field="command",
+        )
+    row.command, row.account, row.pulls = command, _account(access, account_id), pulls
+    is_new = row._state.adding
     row.save(force_insert=is_new)
     action = AuditAction.INTEGRATION_CREATED if is_new else AuditAction.INTEGRATION_UPDATED
     account = row.account.display_name if row.account else ""
-    switches = {"checks": checks, "pulls": pulls, "approves": approves}
+    switches = {"checks": row.checks, "pulls": pulls, "approves": row.approves}
     _record(action, access, row, ip, command=command, account=account, **switches)
-    return row, secret
 
 
 @transaction.atomic
@@ -93,30 +114,32 @@ def rotate_secret(access: ProjectAccess, *, ip: str | None = None) -> str:
 
 
 @transaction.atomic
-def remove_integration(access: ProjectAccess, *, ip: str | None = None) -> None:
-    """Take nothing from the forge any more. The sessions stay. Raises: as `rotate_secret`."""
+def remove_integration(access: ProjectAccess, tracker: str = "", *, ip: str | None = None) -> None:
+    """Take nothing from there any more. The sessions stay. Raises: as `rotate_secret`."""
     require_role(access.team, Role.ADMIN)
-    row = require_integration(access)
+    row = require_integration(access, tracker)
     _record(AuditAction.INTEGRATION_DELETED, access, row, ip)
     row.delete()
 
 
-def find_integration(access: ProjectAccess) -> Integration | None:
-    """Returns: the project's, with its service account; None without one."""
-    rows = Integration.objects.select_related("account")
-    return rows.filter(project=access.project).first()
+def find_integration(access: ProjectAccess, tracker: str = "") -> Integration | None:
+    """Returns: the one of the project's forge, or of an issue tracker, with its service account;
+    None without one."""
+    rows = Integration.objects.select_related("account").filter(project=access.project)
+    of_kind = {"kind": tracker} if tracker else {}
+    return rows.filter(is_tracker=bool(tracker), **of_kind).first()
 
 
-def require_integration(access: ProjectAccess) -> Integration:
+def require_integration(access: ProjectAccess, tracker: str = "") -> Integration:
     """Raises: NotFound while there is none."""
-    row = find_integration(access)
+    row = find_integration(access, tracker)
     if row is None:
         raise NotFound("Integration")
     return row
 
 
 def address_of(row: Integration) -> str:
-    """Returns: where the forge sends to; only a path while the server's own address is not set."""
+    """Returns: where deliveries go; only a path while the server's own address is not set."""
     return f"{settings.PUBLIC_URL or settings.BASE_PATH}/integrations/{row.pk}"
 
 
@@ -125,9 +148,13 @@ def host_of(publishing: Publishing) -> str:
     return urlsplit(publishing.api_url).netloc
 
 
-def place_of(publishing: Publishing) -> str:
-    """Returns: the repository that threads are of; empty where no forge is known."""
-    return f"{host_of(publishing)}/{publishing.path}".lower() if publishing.kind else ""
+def page_of(row: Integration) -> str:
+    """Returns: a link to its page, or what it is called while the server's address is not set."""
+    if not settings.PUBLIC_URL:
+        return "“Integration” on the project's page there"
+    page = f"trackers/{row.kind}" if row.is_tracker else "integration"
+    team = row.project.team
+    return f"[its page]({settings.PUBLIC_URL}/t/{team.slug}/p/{row.project.pk}/{page})"
 
 
 def problems_of(row: Integration, publishing: Publishing) -> list[str]:
@@ -137,13 +164,27 @@ def problems_of(row: Integration, publishing: Publishing) -> list[str]:
         found.append(
             _("This server does not know its own address. An operator has to set PUBLIC_URL.")
         )
-    if publishing.kind is None or publishing.kind.value != row.kind:
+    if row.is_tracker:
+        if not row.secret:
+            found.append(
+                _("Paste the signing secret of the webhook. Deliveries are refused until then.")
+            )
+        if row.pulls and not publishing.can_request:
+            found.append(_("The project has no access token, so no pull request can be opened."))
+    elif publishing.kind is None or publishing.kind.value != row.kind:
         found.append(_("The project is on another forge now. Save this page again."))
     elif not publishing.sealed:
         found.append(
             _("The project has no access token, so nothing can be answered. Set it in Publishing.")
         )
-    if row.refused:
+    if row.refused and row.is_tracker:
+        found.append(
+            _(
+                "Deliveries have a wrong signature, or this server's clock is wrong. Paste the "
+                "webhook's secret again."
+            )
+        )
+    elif row.refused:
         found.append(
             _(
                 "The forge sends deliveries whose signature is wrong. Enter the secret there once "

@@ -18,9 +18,9 @@ from sessions.forges.inbound import Heard
 from sessions.forges.triggers import Trigger
 from sessions.integrations.accounts import linked_person, usable_account
 from sessions.integrations.matching import rule_for
-from sessions.integrations.setup import host_of
+from sessions.integrations.system import System
+from sessions.integrations.systems import project_forge
 from sessions.models import Checkout, InboundDelivery, IntegrationRule, PullRequest
-from sessions.publish_settings import Publishing, forge_of
 from teams.models import User
 
 _HOUR = timedelta(hours=1)
@@ -47,7 +47,7 @@ class Start:
     read_only: bool
 
 
-async def find_start(row: InboundDelivery, heard: Heard, publishing: Publishing) -> Start | None:
+async def find_start(row: InboundDelivery, heard: Heard, system: System) -> Start | None:
     """Returns: None for a comment that no rule is about, which counts as any other.
 
     Raises: NotStarted; ForgeError.
@@ -60,14 +60,15 @@ async def find_start(row: InboundDelivery, heard: Heard, publishing: Publishing)
             return None
         raise NotStarted("No rule of the project is about this.")
     await in_db(_require_room, row, rule)
-    forge = forge_of(publishing)
-    pull = await _pull_of(forge, heard) if heard.thread.is_pull else None
+    pull = None
+    if heard.thread.is_pull:
+        pull = await _pull_of(await in_db(project_forge, row.integration.project), heard)
     if pull is not None:
         await in_db(_require_of_others, row, heard, pull)
         if pull.is_fork and not rule.takes_forks:
             raise NotStarted("The rule does not allow pull requests from other repositories.")
         heard = _with_pull(heard, pull)
-    user, is_stranger = await _whose(row, rule, heard, publishing, forge)
+    user, is_stranger = await _whose(row, rule, heard, system)
     is_fork = pull is not None and pull.is_fork
     return Start(rule, user, heard, pull, read_only=is_stranger or is_fork)
 
@@ -126,17 +127,13 @@ def _with_pull(heard: Heard, pull: Pull) -> Heard:
 
 
 async def _whose(
-    row: InboundDelivery,
-    rule: IntegrationRule,
-    heard: Heard,
-    publishing: Publishing,
-    forge: Forge,
+    row: InboundDelivery, rule: IntegrationRule, heard: Heard, system: System
 ) -> tuple[User, bool]:
     """Returns: in whose name it runs, and whether a stranger has caused it.
 
     Raises: NotStarted for whom the rule does not allow; ForgeError.
     """
-    team, host = row.integration.project.team, host_of(publishing)
+    team, host = row.integration.project.team, system.host
     is_check = heard.trigger == Trigger.CHECK_FAILED
     if heard.is_bot and not (rule.takes_bots or is_check):
         raise NotStarted("It was done by a bot, which the rule does not allow.")
@@ -146,15 +143,13 @@ async def _whose(
     account = await in_db(usable_account, rule.account, team)
     if account is None or rule.audience == Audience.LINKED:
         raise NotStarted("Nobody has linked the account to one on this server.")
-    if not is_check and heard.author_id == await forge.own_account():
+    if not is_check and heard.author_id == await system.own_account():
         raise NotStarted("It was done with the project's own access token.")
     # Who could push the branch could push whatever is checked there.
-    if is_check or await _may_push(forge, heard):
+    if is_check or await system.may_write(heard):
         return account, False
     if rule.audience == Audience.ANYBODY:
         return account, True
+    if row.integration.is_tracker:
+        raise NotStarted("The account is not a member of the workspace.")
     raise NotStarted("The account may not push to the repository.")
-
-
-async def _may_push(forge: Forge, heard: Heard) -> bool:
-    return bool(heard.author) and await forge.may_push(heard.author, heard.author_id)

@@ -14,19 +14,26 @@ SLACK = "slack"
 
 
 class Integration(models.Model):
-    """Where messages start and continue sessions: the forge of a project, or a team's Slack."""
+    """Where messages start and continue sessions: the forge and the issue trackers of a project, or
+    a team's Slack."""
 
     # Part of the address that the other side sends to.
     id = models.CharField(primary_key=True, max_length=40)
     team = models.ForeignKey("teams.Team", models.CASCADE, related_name="integrations")
-    # Null for Slack alone, which code of forges never meets: it need not ask each time.
-    project: models.OneToOneField[Project, Project] = models.OneToOneField(  # type: ignore[misc]
-        Project, models.CASCADE, related_name="integration", null=True
+    # Null for Slack alone, which code of projects never meets: it need not ask each time.
+    project: models.ForeignKey[Project, Project] = models.ForeignKey(  # type: ignore[misc]
+        Project, models.CASCADE, related_name="integrations", null=True
     )
-    # A `sessions.forges.adapter.ForgeKind` or SLACK: the form in which deliveries come.
+    # A `sessions.forges.adapter.ForgeKind`, the name of an issue tracker in
+    # `sessions.integrations.systems`, or SLACK: the form in which deliveries come.
     kind = models.CharField(max_length=10)
-    # Encrypted; deliveries are signed with it.
+    is_tracker = models.BooleanField(default=False, db_default=False)
+    # Encrypted; deliveries are signed with it. Empty until an admin has pasted a tracker's.
     secret = EncryptedTextField()
+    # Encrypted: the API key of a tracker. A forge's token is the project's.
+    token = EncryptedTextField(blank=True, db_default="")
+    # What a tracker has said of itself: a `sessions.integrations.system.Found`.
+    outside = models.JSONField(default=dict, db_default={})
     # The word that a comment for the agent begins with.
     command = models.CharField(max_length=20)
     # For whom the forge counts among those who work in the repository, and who has not linked an
@@ -53,6 +60,12 @@ class Integration(models.Model):
                 condition=models.Q(kind=SLACK),
                 name="one_slack_per_team",
             ),
+            models.UniqueConstraint(
+                fields=["project"],
+                condition=models.Q(is_tracker=False),
+                name="one_forge_per_project",
+            ),
+            models.UniqueConstraint(fields=["project", "kind"], name="one_of_each_kind"),
             models.CheckConstraint(
                 condition=models.Q(kind=SLACK, project=None)
                 | (~models.Q(kind=SLACK) & models.Q(project__isnull=False)),
@@ -65,7 +78,10 @@ class Integration(models.Model):
 
 
 class InboundDelivery(models.Model):
-    """What a forge has sent, kept before it is answered. Its text goes once it is handled."""
+    """What a forge, a tracker or Slack has sent, kept before it is answered.
+
+    Its text goes once it is handled.
+    """
 
     class State(models.TextChoices):
         WAITING = "waiting", _("Waiting")

@@ -1,4 +1,5 @@
-"""The forge of a project: where comments come from, as whom they count, and what became of them."""
+"""The forge or an issue tracker of a project: where comments come from, as whom they count, and
+what became of them. An empty `tracker` in an address stands for the forge."""
 
 from __future__ import annotations
 
@@ -16,13 +17,14 @@ from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
 from sessions.forges.registry import NAMES
 from sessions.forms.integration import IntegrationForm
+from sessions.forms.tracker import TrackerForm
 from sessions.integrations.accounts import (
     linked_accounts,
     make_code,
     proposed_links,
 )
 from sessions.integrations.receive import receive
-from sessions.integrations.rules import TRIGGERS
+from sessions.integrations.rules import triggers_of
 from sessions.integrations.setup import (
     address_of,
     find_integration,
@@ -33,6 +35,7 @@ from sessions.integrations.setup import (
     service_accounts,
     set_up_integration,
 )
+from sessions.integrations.systems import TRACKERS
 from sessions.models import Integration, IntegrationRule
 from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
@@ -46,11 +49,13 @@ from teams.models import Role
 @csrf_exempt
 @require_POST
 def inbound(request: HttpRequest, integration: str) -> HttpResponse:
+    """What a forge or an issue tracker sends. It is believed by its signature alone."""
 
     def take(headers: Mapping[str, str], body: bytes) -> HttpResponse:
         row = receive(integration, headers, body)
         said: JsonObject = {"delivery": row.pk, "state": row.state, "why": row.problem}
-        return JsonResponse(said, status=202)
+        # Linear takes any other status for a failure, and sends it again.
+        return JsonResponse(said)
 
     return take_inbound(request, take)
 
@@ -63,7 +68,7 @@ def integration(request: TeamRequest, project: str) -> HttpResponse:
     posted = request.method == "POST"
     access = project_of(request, project, need=Role.ADMIN if posted else Role.VIEWER)
     if not posted:
-        return _page(request, access)
+        return show_page(request, access)
     form, ip = IntegrationForm(request.POST, accounts=service_accounts(access)), client_ip(request)
     made = attempt(
         form,
@@ -76,11 +81,11 @@ def integration(request: TeamRequest, project: str) -> HttpResponse:
         ),
     )
     if made is None:
-        return _page(request, access, form, status=422)
+        return show_page(request, access, form=form, status=422)
     if made[1]:
         # Not by redirect: the secret would have to wait somewhere meanwhile.
-        return _page(request, access, secret=made[1])
-    return done(request, _("Saved."), to=_url(access))
+        return show_page(request, access, secret=made[1])
+    return done(request, _("Saved."), to=page_url(access))
 
 
 @require_POST
@@ -88,25 +93,25 @@ def integration(request: TeamRequest, project: str) -> HttpResponse:
 @team_view()
 def integration_secret(request: TeamRequest, project: str) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
-    return _page(request, access, secret=rotate_secret(access, ip=client_ip(request)))
+    return show_page(request, access, secret=rotate_secret(access, ip=client_ip(request)))
 
 
 @require_http_methods(["GET", "POST"])
 @team_view()
-def integration_remove(request: TeamRequest, project: str) -> HttpResponse:
+def integration_remove(request: TeamRequest, project: str, tracker: str = "") -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
-    require_integration(access)
+    require_integration(access, tracker)
     if request.method == "POST":
-        remove_integration(access, ip=client_ip(request))
-        return done(request, _("Integration removed."), to=_url(access))
+        remove_integration(access, tracker, ip=client_ip(request))
+        return done(request, _("Integration removed."), to=page_url(access, tracker))
     context = {
         "title": _("Remove the integration of %(name)s?") % {"name": access.project.name},
         "text": _(
-            "Comments on the forge no longer reach agents, and replies that are not written yet "
+            "Comments there no longer reach agents, and replies that are not written yet "
             "are dropped. The sessions are kept."
         ),
         "action": _("Remove"),
-        "back": _url(access),
+        "back": page_url(access, tracker),
     }
     return render(request, "teams/confirm.html", context)
 
@@ -114,48 +119,62 @@ def integration_remove(request: TeamRequest, project: str) -> HttpResponse:
 @require_POST
 @never_cache
 @team_view()
-def integration_link(request: TeamRequest, project: str) -> HttpResponse:
+def integration_link(request: TeamRequest, project: str, tracker: str = "") -> HttpResponse:
     """Make a code for whoever asks."""
     access = project_of(request, project, need=Role.MEMBER)
-    require_integration(access)
-    return _page(request, access, code=make_code(access.team))
+    require_integration(access, tracker)
+    return show_page(request, access, tracker, code=make_code(access.team))
 
 
 @require_POST
 @team_view()
-def integration_linked(request: TeamRequest, project: str, linked: int) -> HttpResponse:
+def integration_linked(
+    request: TeamRequest, project: str, linked: int, tracker: str = ""
+) -> HttpResponse:
     access = project_of(request, project)
-    return change_link(request, access.team, linked, to=_url(access))
+    return change_link(request, access.team, linked, to=page_url(access, tracker))
 
 
 @require_POST
 @team_view()
-def integration_repeat(request: TeamRequest, project: str, failed: str) -> HttpResponse:
+def integration_repeat(
+    request: TeamRequest, project: str, failed: str, tracker: str = ""
+) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
-    row = require_integration(access)
-    return repeat_failed(request, access.team, row, failed, to=_url(access))
+    row = require_integration(access, tracker)
+    return repeat_failed(request, access.team, row, failed, to=page_url(access, tracker))
 
 
-def _page(
+def show_page(
     request: TeamRequest,
     access: ProjectAccess,
-    form: IntegrationForm | None = None,
+    tracker: str = "",
     *,
+    form: IntegrationForm | None = None,
     secret: str = "",
     code: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    project, row = access.project, find_integration(access)
+    project, row = access.project, find_integration(access, tracker)
     publishing, may_change = publishing_of(project), access.team.can(Role.ADMIN)
+    makes_form, name = IntegrationForm, NAMES[publishing.kind] if publishing.kind else ""
+    if tracker:
+        makes_form, name = TrackerForm, TRACKERS[tracker].name
+    form = form or makes_form(accounts=service_accounts(access), row=row)
+    if tracker:
+        form.fields["token"].required = row is None
     context = {
         "rail": load_rail(request.access, rail_filter(request)),
         "project": project,
         "row": row,
-        "forge": NAMES[publishing.kind] if publishing.kind else "",
+        "here": page_url(access, tracker),
+        "forge": name,
+        "steps": TRACKERS[tracker].steps if tracker else "",
+        "trackers": [] if tracker else _trackers(access),
         "kind": row.kind if row else "",
         "address": address_of(row) if row else "",
         "problems": problems_of(row, publishing) if row else [],
-        "form": form or IntegrationForm(accounts=service_accounts(access), row=row),
+        "form": form,
         "secret": secret,
         "code": code,
         "may_change": may_change,
@@ -167,15 +186,27 @@ def _page(
         "replies": newest_told(row.replies.exclude(problem="")) if row and may_change else [],
         "crumbs": [
             {"label": project.name, "url": project_url(project)},
-            {"label": _("Integration"), "url": ""},
+            {"label": name if tracker else _("Integration"), "url": ""},
         ],
     }
-    return render(request, "sessions/integration.html", context, status=status)
+    page = "sessions/tracker.html" if tracker else "sessions/integration.html"
+    return render(request, page, context, status=status)
+
+
+def _trackers(access: ProjectAccess) -> list[tuple[str, str, bool]]:
+    """Returns: of each its name, its page, and whether it is set up."""
+    rows = Integration.objects.filter(project=access.project, is_tracker=True)
+    known = set(rows.values_list("kind", flat=True))
+    return [(one.name, page_url(access, kind), kind in known) for kind, one in TRACKERS.items()]
 
 
 def _rules(row: Integration) -> list[tuple[IntegrationRule, Promise]]:
-    return [(one, TRIGGERS[one.trigger]) for one in row.rules.select_related("account")]
+    words = triggers_of(row)
+    return [(one, words[one.trigger]) for one in row.rules.select_related("account")]
 
 
-def _url(access: ProjectAccess) -> str:
+def page_url(access: ProjectAccess, tracker: str = "") -> str:
+    """Returns: the page of the project's forge, or of an issue tracker."""
+    if tracker:
+        return project_url(access.project, "tracker", tracker=tracker)
     return project_url(access.project, "integration")

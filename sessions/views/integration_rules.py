@@ -1,26 +1,28 @@
-"""The rules of a project by which things on its forge start sessions. Admins see and write them."""
+"""The rules by which things on a forge or an issue tracker start sessions of a project. Admins see
+and write them."""
 
 from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from sessions.access import ProjectAccess
 from sessions.forms.integration_rule import IntegrationRuleForm
 from sessions.integrations.rules import (
-    TRIGGERS,
     create_rule,
     delete_rule,
     find_rule,
+    triggers_of,
     update_rule,
 )
 from sessions.integrations.setup import require_integration, service_accounts
+from sessions.integrations.systems import TRACKERS
 from sessions.models import IntegrationRule
 from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
+from sessions.views.integration import page_url
 from sessions.views.requests import project_of, rail_filter
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
@@ -28,46 +30,58 @@ from teams.models import Role
 
 @require_http_methods(["GET", "POST"])
 @team_view()
-def integration_rules(request: TeamRequest, project: str) -> HttpResponse:
+def integration_rules(request: TeamRequest, project: str, tracker: str = "") -> HttpResponse:
     """Write a new one."""
     access = project_of(request, project, need=Role.ADMIN)
-    require_integration(access)
+    of = require_integration(access, tracker)
     accounts, ip = service_accounts(access), client_ip(request)
     if request.method != "POST":
-        return _page(request, access, IntegrationRuleForm(accounts=accounts))
-    form = IntegrationRuleForm(request.POST, accounts=accounts)
-    if attempt(form, lambda: create_rule(access, form.draft, ip=ip)) is None:
-        return _page(request, access, form, status=422)
-    return done(request, _("Rule added."), to=_back(access))
+        return _page(
+            request, access, IntegrationRuleForm(accounts=accounts, of=of), tracker=tracker
+        )
+    form = IntegrationRuleForm(request.POST, accounts=accounts, of=of)
+    if attempt(form, lambda: create_rule(access, form.draft, tracker=tracker, ip=ip)) is None:
+        return _page(request, access, form, tracker=tracker, status=422)
+    return done(request, _("Rule added."), to=page_url(access, tracker))
 
 
 @require_http_methods(["GET", "POST"])
 @team_view()
-def integration_rule(request: TeamRequest, project: str, forge_rule: str) -> HttpResponse:
+def integration_rule(
+    request: TeamRequest, project: str, forge_rule: str, tracker: str = ""
+) -> HttpResponse:
     """Read one, or change it."""
     access = project_of(request, project, need=Role.ADMIN)
-    row, accounts, ip = find_rule(access, forge_rule), service_accounts(access), client_ip(request)
+    row, accounts = find_rule(access, forge_rule, tracker), service_accounts(access)
+    of, ip = row.integration, client_ip(request)
     if request.method != "POST":
-        return _page(request, access, IntegrationRuleForm(accounts=accounts, row=row), row)
-    form = IntegrationRuleForm(request.POST, accounts=accounts)
-    if attempt(form, lambda: update_rule(access, forge_rule, form.draft, ip=ip)) is None:
-        return _page(request, access, form, row, status=422)
-    return done(request, _("Saved."), to=_back(access))
+        form = IntegrationRuleForm(accounts=accounts, of=of, row=row)
+        return _page(request, access, form, row, tracker=tracker)
+    form = IntegrationRuleForm(request.POST, accounts=accounts, of=of)
+    if (
+        attempt(form, lambda: update_rule(access, forge_rule, form.draft, tracker=tracker, ip=ip))
+        is None
+    ):
+        return _page(request, access, form, row, tracker=tracker, status=422)
+    return done(request, _("Saved."), to=page_url(access, tracker))
 
 
 @require_http_methods(["GET", "POST"])
 @team_view()
-def integration_rule_remove(request: TeamRequest, project: str, forge_rule: str) -> HttpResponse:
+def integration_rule_remove(
+    request: TeamRequest, project: str, forge_rule: str, tracker: str = ""
+) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
-    row = find_rule(access, forge_rule)
+    row = find_rule(access, forge_rule, tracker)
     if request.method == "POST":
-        delete_rule(access, forge_rule, ip=client_ip(request))
-        return done(request, _("Rule removed."), to=_back(access))
+        delete_rule(access, forge_rule, tracker=tracker, ip=client_ip(request))
+        return done(request, _("Rule removed."), to=page_url(access, tracker))
     context = {
-        "title": _("Remove the rule “%(trigger)s”?") % {"trigger": TRIGGERS[row.trigger]},
+        "title": _("Remove the rule “%(trigger)s”?")
+        % {"trigger": triggers_of(row.integration)[row.trigger]},
         "text": _("It starts no more sessions. Its sessions are kept."),
         "action": _("Remove"),
-        "back": reverse("sessions:integration_rule", args=[request.team.slug, project, forge_rule]),
+        "back": f"{page_url(access, tracker)}/rules/{row.pk}",
     }
     return render(request, "teams/confirm.html", context)
 
@@ -78,24 +92,23 @@ def _page(
     form: IntegrationRuleForm,
     row: IntegrationRule | None = None,
     *,
+    tracker: str = "",
     status: int = 200,
 ) -> HttpResponse:
     project = access.project
-    title = TRIGGERS[row.trigger] if row else _("New rule")
+    title = triggers_of(row.integration)[row.trigger] if row else _("New rule")
+    here = page_url(access, tracker)
     context = {
         "rail": load_rail(request.access, rail_filter(request)),
         "project": project,
         "row": row,
+        "here": here,
         "title": title,
         "form": form,
         "crumbs": [
             {"label": project.name, "url": project_url(project)},
-            {"label": _("Integration"), "url": _back(access)},
+            {"label": TRACKERS[tracker].name if tracker else _("Integration"), "url": here},
             {"label": title, "url": ""},
         ],
     }
     return render(request, "sessions/integration_rule.html", context, status=status)
-
-
-def _back(access: ProjectAccess) -> str:
-    return project_url(access.project, "integration")

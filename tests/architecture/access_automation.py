@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from django.utils import timezone
 
 from opencode_web.lib.crypto import encrypt
@@ -10,6 +12,7 @@ from sessions.access import access_project
 from sessions.actions.schedules import ScheduleDraft, create_schedule
 from sessions.actions.webhooks import create_webhook
 from sessions.events.outbox import delivery
+from sessions.integrations.system import Found
 from sessions.models import (
     InboundDelivery,
     Integration,
@@ -30,6 +33,7 @@ from tests.architecture.page_table import ADMIN_READ, EMPTY_GOVERN, EMPTY_WRITE,
 
 _HERE = "?directory={directory}"
 _P = "t/<slug:team>/p/<str:project>/"
+_I = _P + "trackers/<str:tracker>/"
 _W = "t/<slug:team>/settings/webhooks/"
 _OF = "?team=acme"
 _MORE = {"budgetID": 0, "amount": 5, "reason": "To go on"}
@@ -39,8 +43,26 @@ _PLAN = {"name": "Nightly", "prompt": "hi", "cron": "30 6 * * 1"}
 
 _SET = "t/<slug:team>/settings/"
 _OWN: Codes = (302, 403, 403, 403, 404, 302)
+_NONE: Codes = (404, 404, 403, 403, 404, 302)
 _OWN_API: Codes = (200, 403, 403, 403, 404, 401)
 _LATE: Codes = (409, 409, 404, 404, 404, 401)
+
+
+def _of_integration(at: str) -> list[Row]:
+    at = _P + at
+    return [
+        Row("get", at, READ),
+        Row("post", at, EMPTY_GOVERN),
+        Row("get", at + "/remove", ADMIN_READ),
+        Row("post", at + "/remove", GOVERN),
+        Row("post", at + "/link", (200, 200, 200, 403, 404, 302)),
+        # Of the owner; admins see everybody's.
+        Row("post", at + "/link/<int:linked>", (302, 302, 404, 404, 404, 302)),
+        Row("get", at + "/rules", ADMIN_READ),
+        Row("post", at + "/rules", EMPTY_GOVERN),
+    ]
+
+
 PAGES = [
     *page_table.PAGES,
     *page_session.PAGES,
@@ -70,21 +92,18 @@ PAGES = [
     Row("post", _L + "/paused", GOVERN, {"paused": "1"}),
     Row("get", _L + "/delete", ADMIN_READ),
     Row("post", _L + "/delete", GOVERN),
-    Row("get", _P + "integration", READ),
-    Row("post", _P + "integration", EMPTY_GOVERN),
+    *_of_integration("integration"),
+    *_of_integration("trackers/<str:tracker>"),
     Row("post", _P + "integration/secret", ADMIN_READ),
-    Row("get", _P + "integration/remove", ADMIN_READ),
-    Row("post", _P + "integration/remove", GOVERN),
-    Row("post", _P + "integration/link", (200, 200, 200, 403, 404, 302)),
-    # Of the owner; admins see everybody's.
-    Row("post", _P + "integration/link/<int:linked>", (302, 302, 404, 404, 404, 302)),
     Row("post", _P + "integration/again/<str:failed>", GOVERN),
-    Row("get", _P + "integration/rules", ADMIN_READ),
-    Row("post", _P + "integration/rules", EMPTY_GOVERN),
     Row("get", _P + "integration/rules/<str:forge_rule>", ADMIN_READ),
     Row("post", _P + "integration/rules/<str:forge_rule>", EMPTY_GOVERN),
     Row("get", _P + "integration/rules/<str:forge_rule>/remove", ADMIN_READ),
     Row("post", _P + "integration/rules/<str:forge_rule>/remove", GOVERN),
+    # They are the forge's.
+    Row("post", _I + "again/<str:failed>", _NONE),
+    *(Row(verb, _I + "rules/<str:forge_rule>", _NONE) for verb in ("get", "post")),
+    *(Row(verb, _I + "rules/<str:forge_rule>/remove", _NONE) for verb in ("get", "post")),
     # Without the secret of the forge.
     Row("post", "integrations/<str:integration>", NO_TOKEN),
     Row("post", "integrations/slack/<str:integration>", (404,) * 6),
@@ -173,6 +192,9 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     rule = IntegrationRule.objects.create(
         id=new_id("rul"), integration=row, position=1, trigger="issue_opened", created_at=now
     )
+    found = Found(workspace="w", host="linear.app/acme", path="ENG", name="Acme", account="a")
+    made |= {"kind": "linear", "is_tracker": True, "outside": asdict(found)}
+    Integration.objects.create(id=new_id("igr"), created_at=now, **made)
     of_team = Integration(id=new_id("igr"), team=project.team, kind="slack", created_at=now)
     of_team.save()
     workspace = SlackWorkspace(integration=of_team, workspace="T0ACME", name="Acme")
@@ -186,6 +208,7 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
         "slack_failed": slack_failed.pk,
         "linked": str(linked.pk),
         "forge_rule": rule.pk,
+        "tracker": "linear",
         "channel": str(channel.pk),
     }
 

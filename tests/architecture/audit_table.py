@@ -8,6 +8,7 @@ from __future__ import annotations
 from teams.audit import AuditAction as Did
 
 _P = r"t/<slug:team>/p/<str:project>/"
+_I = rf"{_P}(integration|trackers/<str:tracker>)"
 _S = r"t/<slug:team>/s/<str:session>/"
 _SET = r"t/<slug:team>/settings/"
 _MODELS = r"(t/<slug:team>/settings|me|ops)/models/"
@@ -170,15 +171,15 @@ DOORS: dict[str, Recorded] = {
     rf"post ({_P[:-2]}new|t/<slug:team>/p/new|project)": Did.PROJECT_CREATED,
     rf"post {_P}(network|settings)": Did.CONFIG_CHANGED,
     rf"post {_P}publishing": Did.PUBLISHING_SET_UP,
-    rf"post {_P}integration": Did.INTEGRATION_CREATED,
+    rf"post {_I}": Did.INTEGRATION_CREATED,
     rf"post {_P}integration/secret": Did.INTEGRATION_UPDATED,
-    rf"post {_P}integration/remove": Did.INTEGRATION_DELETED,
-    rf"post {_P}integration/link": "a code that links nothing until it comes in a comment",
-    rf"post {_P}integration/link/.+": Did.ACCOUNT_UNLINKED,
-    rf"post {_P}integration/rules": Did.INTEGRATION_RULE_ADDED,
-    rf"post {_P}integration/rules/[^/]+": Did.INTEGRATION_RULE_CHANGED,
-    rf"post {_P}integration/rules/.+/remove": Did.INTEGRATION_RULE_REMOVED,
-    rf"post {_P}integration/again/.+": Did.INTEGRATION_REPEATED,
+    rf"post {_I}/remove": Did.INTEGRATION_DELETED,
+    rf"post {_I}/link": "a code that links nothing until it comes in a comment",
+    rf"post {_I}/link/.+": Did.ACCOUNT_UNLINKED,
+    rf"post {_I}/rules": Did.INTEGRATION_RULE_ADDED,
+    rf"post {_I}/rules/[^/]+": Did.INTEGRATION_RULE_CHANGED,
+    rf"post {_I}/rules/.+/remove": Did.INTEGRATION_RULE_REMOVED,
+    rf"post {_I}/again/.+": Did.INTEGRATION_REPEATED,
     rf"post {_SET}slack": Did.SLACK_CONNECTED,
     rf"post {_SET}slack/remove": Did.SLACK_REMOVED,
     rf"post {_SET}slack/channels.*": Did.SLACK_CHANGED,

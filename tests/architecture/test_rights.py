@@ -19,11 +19,12 @@ CAST = (Role.OWNER, Role.ADMIN, Role.MEMBER, Role.VIEWER)
 _S = "t/<slug:team>/s/<str:session>/"
 _P = "t/<slug:team>/p/<str:project>/"
 _SET = "t/<slug:team>/settings/"
+_I = "(integration|trackers/<str:tracker>)"
 # What stands for each right. Every page that some role is refused belongs to exactly one of them.
 STANDS_FOR = {
     "read": f"get (t/<slug:team>/|{_SET}(config|permissions|network)|{_S[:-1]}|{_P}(|network))",
     "work": f"(get|post) (t/<slug:team>/(choices|draft|start(/place)?)|{_SET}budgets/ask"
-    f"|{_SET}slack/link|{_P}(integration/link|mentions|mcp/s/.+/(again|own(/end)?))|{_S}(prompt|queue/<str:prompt>/(move|restore/.+)|compact|(compare/)?stop|resume|retry|part/.+/stop))",
+    f"|{_SET}slack/link|{_P}({_I}/link|mentions|mcp/s/.+/(again|own(/end)?))|{_S}(prompt|queue/<str:prompt>/(move|restore/.+)|compact|(compare/)?stop|resume|retry|part/.+/stop))",
     "answer": f"post ({_S}((permission|question)/<str:\\w+>(/admins)?|permissions/once)"
     f"|.+/rules/<int:rule>/revoke|{_SET}permissions/saved/<int:\\w+>/(revoke|restore))",
     "sessions": f"(get|post) {_S}(rename|archive|delete|compare/keep)",
@@ -36,9 +37,9 @@ STANDS_FOR = {
     "projects": f"(get|post) (t/<slug:team>/p/new|{_P}(import|clone/again))",
     "schedules": f"post {_P}schedules",
     "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*|privacy)"
-    f"|{_SET}slack/link/.+|{_P}integration/link/.+|{_P}schedules/.+)"
+    f"|{_SET}slack/link/.+|{_P}{_I}/link/.+|{_P}schedules/.+)"
     "|put session/<session_id>/privacy",
-    "set_up": f"(get|post) {_P}integration(/secret|/remove|/again/.+|/rules.*)?"
+    "set_up": f"(get|post) {_P}{_I}(/secret|/remove|/again/.+|/rules.*)?"
     f"|post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|catalog"

@@ -119,6 +119,7 @@ STOPS = [
     Stop("project-repository", _P + "repository"),
     Stop("project-secrets", _P + "secrets"),
     *(Stop(f"project-{one}", _P + one) for one in ("publishing", "integration")),
+    Stop("project-tracker", _P + "trackers/linear"),
     Stop("project-schedules", _P + "schedules"),
     Stop("project-schedule", _P + "schedules/{schedule}"),
     Stop("project-schedule-delete", _P + "schedules/{schedule}/delete"),
@@ -256,21 +257,19 @@ FRAMES = {
     *("me-profile", "docs-page", "login", "share", "usage", "palette", "row-menu-opened"),
 }
 
-# What is read, but is no page: parts of one, and what is not HTML. The last ones ask for a
-# confirmation by the template that others show.
+# What is read, but is no page: parts of one, what is not HTML, and confirmations like others.
 _SESSION, _PROJECT = "t/<slug:team>/s/<str:session>", "t/<slug:team>/p/<str:project>/"
-_OWN = [f"integration/rules{one}" for one in ("", "/<str:forge_rule>", "/<str:forge_rule>/remove")]
+_OWN = ["remove", *(f"rules{one}" for one in ("", "/<str:forge_rule>", "/<str:forge_rule>/remove"))]
 NO_PAGE = {
     "me/shortcuts/list",
     "me/data.json",
     "me/theme.css",
     *(f".well-known/oauth-{one}" for one in ("authorization-server", "protected-resource")),
     ".well-known/oauth-protected-resource/mcp",
-    "manifest.webmanifest",
-    "sw.js",
+    *("manifest.webmanifest", "sw.js", _PROJECT + "mentions"),
     "t/<slug:team>/rail",
     "share/<str:token>/part/<str:part>",
-    *(_PROJECT + one for one in ("mentions", "integration/remove", *_OWN)),
+    *(f"{_PROJECT}{at}/{one}" for at in ("integration", "trackers/<str:tracker>") for one in _OWN),
     _SESSION + "/turns",
     _SESSION + "/window",
     _SESSION + "/part/<str:part>",

@@ -53,6 +53,7 @@ STORED = {
     "sessions/actions/team_secrets.py": "agent_sessions.TeamSecret.value",
     "sessions/actions/webhooks.py": "agent_sessions.Webhook.secret",
     "sessions/integrations/setup.py": "agent_sessions.Integration.secret",
+    "sessions/integrations/trackers.py": "agent_sessions.Integration.token",
     "sessions/integrations/slack/setup.py": "agent_sessions.SlackWorkspace.bot_token",
     "sessions/notifications/push_key.py": "agent_sessions.PushKey.private",
     "sessions/runner/log/held_inputs.py": "agent_sessions.HeldInput.arguments",

@@ -57,7 +57,7 @@ async def test_what_a_forge_says_is_shown_short_and_plain(fake: FakeForge) -> No
     said = {"message": f"No\x1b[31m\n{TOKEN}\u202e ok", "errors": ["more", {"message": "x" * 500}]}
     fake.then = [answer(json.dumps(said).encode(), status=422)]
     text = await failure(fake)
-    assert "The forge says: No [31m … ok. more. xxx" in text
+    assert "It says: No [31m … ok. more. xxx" in text
     assert len(text) < 300
 
 

@@ -14,12 +14,8 @@ from django.utils import timezone
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.loop import submit
-from sessions.access import ProjectAccess, access_project
 from sessions.checkouts.jobs import run_job
 from sessions.forges.adapter import ForgeKind
-from sessions.integrations.answers import send_answers
-from sessions.integrations.handle import handle_due
-from sessions.integrations.replies import send_replies
 from sessions.integrations.setup import host_of, set_up_integration
 from sessions.integrations.slack import api
 from sessions.models import (
@@ -34,7 +30,6 @@ from sessions.models import (
 )
 from sessions.publish_settings import publishing_of
 from sessions.runner import run_session
-from teams.auth import authenticate_user
 from teams.models import Team, User
 from tests.sessions.checkouts.conftest import INIT
 from tests.sessions.checkouts.conftest import run as sh
@@ -42,20 +37,17 @@ from tests.sessions.factories import script
 from tests.sessions.forges.servers import TOKEN, FakeForge, forge
 from tests.sessions.forges.test_reviews import pull_on
 from tests.sessions.git_server import git_server
+from tests.sessions.integrations.linear_board import Board, board_of
+from tests.sessions.integrations.outside import Outside, reach
 from tests.sessions.integrations.slack_server import FakeSlack, slack
 from tests.sessions.integrations.slack_workspace import Workspace, connect
 from tests.sessions.runner.drains import allow_bash
 
 REPOSITORY = "acme/till"
-SAYS = script([{"text": "Tax is added in `till.py` **and** `bill.py`."}])
-
-
-def reach(user: User, project: Project) -> ProjectAccess:
-    return access_project(authenticate_user(user), project.pk)
 
 
 @dataclass
-class Forge:
+class Forge(Outside):
     """A forge with a webhook to this server: people comment there, and it delivers."""
 
     server: FakeForge
@@ -120,22 +112,9 @@ class Forge:
     def say(self, text: str, **more: Any) -> InboundDelivery:
         """Somebody comments, and the server does what that asks for, but for the turn."""
         answer = self.send(self.payload(text, **more))
-        assert answer.status_code == 202, answer.content
+        assert answer.status_code == 200, answer.content
         self.work()
         return InboundDelivery.objects.get(pk=answer.json()["delivery"])
-
-    def work(self) -> None:
-        """Do what is due, whenever that was to be."""
-        InboundDelivery.objects.filter(state="waiting").update(next_at=timezone.now())
-        submit(handle_due()).result(30)
-        self.write()
-
-    def write(self) -> None:
-        pending = OutsideReply.objects.filter(state="pending")
-        pending.exclude(kind="comment").update(next_at=timezone.now())
-        submit(send_answers()).result(30)
-        pending.filter(kind="comment").update(next_at=timezone.now())
-        submit(send_replies()).result(30)
 
     @property
     def answers(self) -> list[str]:
@@ -268,3 +247,12 @@ def chat(slack_server: FakeSlack, alice: User, team: Team, project: Project) -> 
     project.config = {"model": "demo/inline", "worktree": "project"}
     project.save()
     return connect(slack_server, alice, team, project)
+
+
+@pytest.fixture
+def board(alice: User, project: Project, settings: Any) -> Iterator[Board]:
+    settings.PUBLIC_URL = "https://agents.example.com"
+    project.config = {"model": "demo/inline", "worktree": "project"}
+    project.save()
+    with board_of(alice, project, settings) as made:
+        yield made

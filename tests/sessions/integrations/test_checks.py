@@ -6,7 +6,8 @@ import pytest
 
 from sessions.forges.adapter import ForgeKind
 from sessions.models import Integration, OutsideReply, Session
-from tests.sessions.integrations.conftest import SAYS, Shop, run
+from tests.sessions.integrations.conftest import Shop, run
+from tests.sessions.integrations.outside import SAYS
 from tests.sessions.integrations.test_reviews import ON_GITHUB, ask
 from tests.web_server import answer
 

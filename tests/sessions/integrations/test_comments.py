@@ -27,7 +27,8 @@ from teams.actions.services import create_service
 from teams.models import AuditEntry, Membership, Role, User
 from tests.factories import make_user
 from tests.sessions.factories import script, session_access
-from tests.sessions.integrations.conftest import SAYS, Forge, link_account, newest, reach, run
+from tests.sessions.integrations.conftest import Forge, link_account, newest, reach, run
+from tests.sessions.integrations.outside import SAYS
 from tests.web_server import answer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]

@@ -17,7 +17,7 @@ from opencode_web.lib.loop import submit
 from sessions.actions.privacy import set_private
 from sessions.forges.adapter import ForgeKind
 from sessions.integrations.handle import _put_off, handle_due
-from sessions.integrations.replies import send_replies
+from sessions.integrations.replies import MOVED, send_replies
 from sessions.models import (
     Conversation,
     InboundDelivery,
@@ -34,7 +34,8 @@ from tests.sessions.checkouts.conftest import run as sh
 from tests.sessions.factories import script, session_access
 from tests.sessions.forges.servers import TOKEN
 from tests.sessions.git_server import git_server
-from tests.sessions.integrations.conftest import SAYS, Forge, link_account, newest, run
+from tests.sessions.integrations.conftest import Forge, link_account, newest, run
+from tests.sessions.integrations.outside import SAYS
 from tests.web_server import answer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
@@ -256,7 +257,7 @@ def test_another_repository_hears_nothing_of_the_one_before(outside: Forge, bob:
     outside.write()
     assert "Tax" not in outside.answers[0]
     reply = OutsideReply.objects.get()
-    assert (reply.state, reply.problem) == ("failed", "The project is on another repository now.")
+    assert (reply.state, reply.problem) == ("failed", MOVED)
 
 
 @pytest.mark.parametrize("outside", ["github"], indirect=True)
@@ -289,7 +290,7 @@ def test_a_delivery_may_be_as_long_as_a_thread(outside: Forge, bob: User) -> Non
     link_account(outside, bob)
     sent = outside.payload(f"/oc {SAYS}")
     sent["issue"]["body"] = "x" * 500_000
-    assert outside.send(sent).status_code == 202
+    assert outside.send(sent).status_code == 200
     assert limit_of(outside.address, []) == limit_of(outside.address, [(b"cookie", b"sessionid=x")])
     assert limit_of(outside.address, []) >= 1024 * 1024
 

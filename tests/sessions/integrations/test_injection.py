@@ -77,12 +77,14 @@ def test_hostile_texts_stay_in_their_frames(frame: str) -> None:
             assert parts[1]["synthetic"] is True
             # All but what is in frames is the same, whatever they have written.
             same = parts[0] == plain[kind][0]
-            if not same or _outside(parts[1]["text"]) != _outside(plain[kind][1]["text"]):
+            if not same or outside_frames(parts[1]["text"]) != outside_frames(
+                plain[kind][1]["text"]
+            ):
                 wrong.append((kind, text))
     assert wrong == []
 
 
-def _outside(about: str) -> str:
+def outside_frames(about: str) -> str:
     """What is left of a text without the frames that the server has put in it."""
     for name in FRAMES:
         opened, closed = about.count(f"<{name}>"), about.count(f"</{name}>")

@@ -52,7 +52,7 @@ def test_a_thousand_comments_on_fifty_issues(outside: Forge, bob: User) -> None:
         payload = outside.payload(f"/oc Do step {number}", number=thread)
         # Some come twice, in another form.
         for more in ({}, {"redelivered": True})[: 1 + (again.random() < 0.1)]:
-            assert outside.send({**payload, **more}).status_code == 202
+            assert outside.send({**payload, **more}).status_code == 200
         if number % 250 == 0:
             work()
     work()

@@ -13,7 +13,8 @@ from teams.models import User
 from tests.sessions.checkouts.conftest import INIT
 from tests.sessions.checkouts.conftest import run as sh
 from tests.sessions.git_server import git_server
-from tests.sessions.integrations.conftest import SAYS, Forge, link_account, run
+from tests.sessions.integrations.conftest import Forge, link_account, run
+from tests.sessions.integrations.outside import SAYS
 from tests.sessions.integrations.test_hostile_comments import pull_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]

@@ -19,7 +19,7 @@ from sessions.models import (
     Session,
 )
 from teams.models import AuditEntry, User
-from tests.sessions.integrations.conftest import SAYS, Forge, link_account, reach, run
+from tests.sessions.integrations.conftest import Forge, link_account, reach, run
 from tests.sessions.integrations.happenings import (
     COMMIT,
     NEWER,
@@ -31,6 +31,7 @@ from tests.sessions.integrations.happenings import (
     send,
     service_of,
 )
+from tests.sessions.integrations.outside import SAYS
 from tests.sessions.integrations.test_hostile_comments import pull_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]

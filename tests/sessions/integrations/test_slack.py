@@ -21,7 +21,7 @@ from sessions.models import (
 )
 from teams.models import Membership, Team, User
 from tests.sessions.factories import make_project, script, session_access
-from tests.sessions.integrations.conftest import SAYS
+from tests.sessions.integrations.outside import SAYS
 from tests.sessions.integrations.slack_server import BOT_USER
 from tests.sessions.integrations.slack_workspace import Workspace, buttons, shown
 

@@ -14,7 +14,7 @@ from sessions.models import PermissionRequest, QuestionRequest, Run, Session
 from teams.models import Membership, Role, User
 from tests.factories import add_member
 from tests.sessions.factories import make_session, script, session_access
-from tests.sessions.integrations.conftest import SAYS
+from tests.sessions.integrations.outside import SAYS
 from tests.sessions.integrations.slack_workspace import Workspace, buttons, shown
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]

@@ -22,7 +22,7 @@ from sessions.integrations.slack.setup import Tokens, probe
 from sessions.integrations.slack.socket import converse
 from sessions.models import InboundDelivery, OutsideReply, SlackWorkspace
 from teams.models import AuditEntry, Team, User
-from tests.sessions.integrations.conftest import SAYS
+from tests.sessions.integrations.outside import SAYS
 from tests.sessions.integrations.slack_server import APP, BOT, SECRET, FakeSlack
 from tests.sessions.integrations.slack_workspace import Workspace, shown
 from tests.web_server import answer, serve

@@ -1,6 +1,7 @@
 """Outside systems where people talk to agents: today the forge of a project.
 
     setup.py     what admins set, and what is wrong with it
+    github_app.py  a team's own app on GitHub, in place of a webhook and a token
     receive.py   takes what a forge sends: signed, once, before it is answered
     handle.py    does what it asks, in order within a thread
     rules.py     what admins have started by what happens there, with templates.py

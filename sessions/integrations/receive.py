@@ -13,14 +13,22 @@ from django.utils import timezone
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import NotFound, Unauthorized, Unavailable
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, object_of, text_of
 from opencode_web.lib.text import clean_text
 from sessions.forges.adapter import ForgeKind
 from sessions.forges.events import read_event
-from sessions.forges.inbound import Heard, event_of, is_signed, read_body, read_comment
+from sessions.forges.inbound import (
+    Heard,
+    event_of,
+    is_signed,
+    number_in,
+    read_body,
+    read_comment,
+)
 from sessions.forges.triggers import Trigger
+from sessions.integrations.github_app import note_event
 from sessions.integrations.matching import is_own_check, rule_for
-from sessions.models import InboundDelivery, Integration
+from sessions.models import GitHubApp, InboundDelivery, Integration
 from sessions.publish_settings import publishing_of
 
 State = InboundDelivery.State
@@ -41,19 +49,54 @@ def receive(integration_id: str, headers: Mapping[str, str], body: bytes) -> Inb
     row = rows.filter(pk=integration_id, project__isnull=False).first()
     if row is None:
         raise NotFound("Integration", integration_id)
+    kind = ForgeKind(row.kind)
+    _require_signed(row, row.secret, kind, headers, body)
+    event, sent = event_of(kind, headers), read_body(body)
+    return _keep(row, event, _heard(kind, event, sent), hashlib.sha256(body).hexdigest())
+
+
+def receive_for_app(app_id: str, headers: Mapping[str, str], body: bytes) -> list[InboundDelivery]:
+    """As `receive`, of a GitHub App: for the projects of the repository that it is about."""
+    app = GitHubApp.objects.filter(pk=app_id).first()
+    if app is None:
+        raise NotFound("GitHub App", app_id)
+    kind = ForgeKind.GITHUB
+    _require_signed(app, app.webhook_secret, kind, headers, body)
+    event, sent = event_of(kind, headers), read_body(body)
+    if note_event(app, event, sent) or not (installation := object_of(sent, "installation")):
+        return []
+    installations = app.installations.filter(
+        number=number_in(installation, "id"),
+        repository=text_of(object_of(sent, "repository"), "full_name").lower(),
+    )
+    rows = Integration.objects.filter(project__github_installation__in=installations, kind=kind)
+    rows = rows.filter(project__team=app.team_id).select_related("project__team").order_by("pk")
+    heard, digest = _heard(kind, event, sent), hashlib.sha256(body).hexdigest()
+    return [_keep(row, event, heard, digest) for row in rows]
+
+
+def _require_signed(
+    row: Integration | GitHubApp,
+    sealed: str,
+    kind: ForgeKind,
+    headers: Mapping[str, str],
+    body: bytes,
+) -> None:
+    """Raises: Unauthorized; Unavailable."""
+    rows = type(row)._default_manager.filter(pk=row.pk)
     try:
-        secret = decrypt(row.secret)
+        secret = decrypt(sealed)
     except DecryptionError as exc:
         raise Unavailable("The secret cannot be read with this server's SECRET_KEY.") from exc
-    kind = ForgeKind(row.kind)
     if not is_signed(kind, headers, body, secret=secret):
-        Integration.objects.filter(pk=row.pk).update(refused=F("refused") + 1)
+        rows.update(refused=F("refused") + 1)
         raise Unauthorized("The signature of the delivery is wrong.")
     if row.refused:
-        Integration.objects.filter(pk=row.pk).update(refused=0)
-    event, sent = event_of(kind, headers), read_body(body)
-    heard = read_comment(kind, event, sent) or read_event(kind, event, sent)
-    return _keep(row, event, heard, hashlib.sha256(body).hexdigest())
+        rows.update(refused=0)
+
+
+def _heard(kind: ForgeKind, event: str, sent: JsonObject) -> Heard | None:
+    return read_comment(kind, event, sent) or read_event(kind, event, sent)
 
 
 @transaction.atomic

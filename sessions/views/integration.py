@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
+from sessions.forges.adapter import ForgeKind
 from sessions.forges.registry import NAMES
 from sessions.forms.integration import IntegrationForm
 from sessions.integrations.accounts import (
@@ -167,6 +168,8 @@ def _page(
         "row": row,
         "forge": NAMES[publishing.kind] if publishing.kind else "",
         "kind": row.kind if row else "",
+        "is_github": publishing.kind is ForgeKind.GITHUB,
+        "uses_app": publishing.installation is not None,
         "address": address_of(row) if row else "",
         "problems": problems_of(row, publishing) if row else [],
         "form": form or IntegrationForm(accounts=service_accounts(access), row=row),

@@ -11,11 +11,13 @@ from sessions.actions.schedules import ScheduleDraft, create_schedule
 from sessions.actions.webhooks import create_webhook
 from sessions.events.outbox import delivery
 from sessions.models import (
+    GitHubApp,
     InboundDelivery,
     Integration,
     IntegrationRule,
     LinkedAccount,
     Project,
+    ProjectForge,
     SlackWorkspace,
     TeamPlugin,
 )
@@ -85,8 +87,17 @@ PAGES = [
     Row("post", _P + "integration/rules/<str:forge_rule>", EMPTY_GOVERN),
     Row("get", _P + "integration/rules/<str:forge_rule>/remove", ADMIN_READ),
     Row("post", _P + "integration/rules/<str:forge_rule>/remove", GOVERN),
+    Row("get", _P + "integration/app", ADMIN_READ),
+    # Without what GitHub sends along, they lead back to the page.
+    Row("get", _P + "integration/app/created", GOVERN),
+    Row("get", _P + "integration/app/installed", GOVERN),
+    Row("post", _P + "integration/app/connect", GOVERN),
+    Row("post", _P + "integration/app/disconnect", GOVERN),
+    Row("get", _P + "integration/app/remove", ADMIN_READ),
+    Row("post", _P + "integration/app/remove", GOVERN),
     # Without the secret of the forge.
     Row("post", "integrations/<str:integration>", NO_TOKEN),
+    Row("post", "integrations/github/<str:github_app>", NO_TOKEN),
     Row("post", "integrations/slack/<str:integration>", (404,) * 6),
     Row("get", _SET + "slack", READ),
     # Without a token to ask Slack about.
@@ -170,9 +181,17 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     )
     account = {"host": "github.com", "outside_id": "1", "name": "alice", "linked_at": now}
     linked = LinkedAccount.objects.create(team=project.team, user=owner, **account)
-    rule = IntegrationRule.objects.create(
-        id=new_id("rul"), integration=row, position=1, trigger="issue_opened", created_at=now
+    about = {"integration": row, "trigger": "issue_opened", "prompt": "Look", "created_at": now}
+    for position in (1, 2):
+        rule = IntegrationRule.objects.create(id=new_id("rul"), position=position, **about)
+    ProjectForge.objects.create(
+        project=project, remote_url="https://github.com/acme/till.git", updated_at=now
     )
+    app = GitHubApp(id=new_id("gha"), team=project.team, number=1, name="Acme", created_at=now)
+    app.api_url, app.origin = "https://api.github.com", "https://github.com"
+    app.private_key = app.webhook_secret = encrypt("s3cret")
+    app.save()
+    app.installations.create(project=project, number=1, repository="acme/till")
     of_team = Integration(id=new_id("igr"), team=project.team, kind="slack", created_at=now)
     of_team.save()
     workspace = SlackWorkspace(integration=of_team, workspace="T0ACME", name="Acme")
@@ -181,6 +200,7 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     channel = workspace.channels.create(channel="C0TILL", name="till", project=project)
     return {
         "integration": row.pk,
+        "github_app": app.pk,
         "failed": failed.pk,
         "linked": str(linked.pk),
         "forge_rule": rule.pk,

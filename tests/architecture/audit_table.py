@@ -175,6 +175,8 @@ DOORS: dict[str, Recorded] = {
     rf"post {_P}integration/link": "a code that links nothing until it comes in a comment",
     rf"post {_P}integration/link/.+": Did.ACCOUNT_UNLINKED,
     rf"post {_P}integration/rules": Did.INTEGRATION_RULE_ADDED,
+    rf"post {_P}integration/app/connect": "GitHub, which has to agree, is not there",
+    rf"post {_P}integration/app/(dis.+|remove)": Did.INTEGRATION_UPDATED,
     rf"post {_P}integration/rules/[^/]+": Did.INTEGRATION_RULE_CHANGED,
     rf"post {_P}integration/rules/.+/remove": Did.INTEGRATION_RULE_REMOVED,
     rf"post {_P}integration/again/.+": Did.INTEGRATION_REPEATED,

@@ -38,7 +38,7 @@ STANDS_FOR = {
     "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*|privacy)"
     f"|{_SET}slack/link/.+|{_P}integration/link/.+|{_P}schedules/.+)"
     "|put session/<session_id>/privacy",
-    "set_up": f"(get|post) {_P}integration(/secret|/remove|/again/.+|/rules.*)?"
+    "set_up": f"(get|post) {_P}integration(/secret|/remove|/rules.*|/app.*)?"
     f"|post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|catalog"
@@ -51,7 +51,7 @@ STANDS_FOR = {
     f"|(get|post) groups?(_member|_delete)?|(get|post|put|patch|delete) group/?.*"
     f"|post {_P}(access|members)|(get|put) project/<project_id>/access.*",
     "programs": f"(get|post) (services?|service_.+|{_SET}webhooks/.*"
-    f"|{_SET}slack(/remove|/channels.*)?)",
+    f"|{_SET}slack(/remove|/channels.*|/again/.+)?)",
     "budgets": f"post {_SET}budgets(/limits.*)?",
     "usage": "get t/<slug:team>/usage.csv",
     "audit": "get audit.*",

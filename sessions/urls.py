@@ -253,6 +253,7 @@ _slack: list[URLPattern] = [
     path("/remove", slack.slack_remove, name="slack_remove"),
     path("/channels", slack.slack_channels, name="slack_channels"),
     path("/channels/<int:channel>/remove", slack.slack_channel_remove, name="slack_channel_remove"),
+    path("/again/<str:slack_failed>", slack.slack_repeat, name="slack_repeat"),
     path("/link", slack.slack_link, name="slack_link"),
     path("/link/<int:linked>", slack.slack_linked, name="slack_linked"),
 ]

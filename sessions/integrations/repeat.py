@@ -6,39 +6,32 @@ from django.db import transaction
 from django.utils import timezone
 
 from opencode_web.lib.errors import NotFound
-from sessions.access import ProjectAccess
-from sessions.models import InboundDelivery, Integration, OutsideReply
-from teams.access import require_role
+from sessions.models import SLACK, InboundDelivery, Integration, OutsideReply
+from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
 from teams.models import Role
 
 
 @transaction.atomic
-def repeat_delivery(access: ProjectAccess, row: Integration, delivery_id: str) -> None:
-    """Handle a failed delivery again. Raises: NotFound for any other; Forbidden below admin."""
-    failed = row.deliveries.filter(pk=delivery_id, state=InboundDelivery.State.FAILED)
-    _again(access, failed.update(state=InboundDelivery.State.WAITING, **_due()), delivery_id)
+def repeat_failed(access: TeamAccess, row: Integration, failed_id: str) -> None:
+    """Handle a delivery again that has failed, or write a reply that was given up.
 
-
-@transaction.atomic
-def repeat_reply(access: ProjectAccess, row: Integration, reply_id: str) -> None:
-    """Write a reply that was given up. Raises: as `repeat_delivery`."""
-    failed = row.replies.filter(pk=reply_id, state=OutsideReply.State.FAILED)
-    _again(access, failed.update(state=OutsideReply.State.PENDING, **_due()), reply_id)
-
-
-def _due() -> dict[str, object]:
-    return {"attempts": 0, "next_at": timezone.now()}
-
-
-def _again(access: ProjectAccess, found: int, name: str) -> None:
-    require_role(access.team, Role.ADMIN)
-    if not found:
-        raise NotFound("Delivery", name)
+    Raises: NotFound for any other; Forbidden below admin.
+    """
+    require_role(access, Role.ADMIN)
+    due = {"attempts": 0, "next_at": timezone.now()}
+    deliveries = row.deliveries.filter(pk=failed_id, state=InboundDelivery.State.FAILED)
+    replies = row.replies.filter(pk=failed_id, state=OutsideReply.State.FAILED)
+    if not (
+        deliveries.update(state=InboundDelivery.State.WAITING, **due)
+        or replies.update(state=OutsideReply.State.PENDING, **due)
+    ):
+        raise NotFound("Delivery", failed_id)
+    is_slack = row.kind == SLACK
     record(
         AuditAction.INTEGRATION_REPEATED,
-        actor=access.principal.user,
-        team=access.team.team,
-        target=access.project,
-        data={"name": access.project.name, "delivery": name},
+        actor=access.user,
+        team=access.team,
+        target=access.team if is_slack else row.project,
+        data={"name": "Slack" if is_slack else row.project.name, "delivery": failed_id},
     )

@@ -24,7 +24,7 @@ from sessions.integrations.accounts import (
     unlink,
 )
 from sessions.integrations.receive import receive
-from sessions.integrations.repeat import repeat_delivery, repeat_reply
+from sessions.integrations.repeat import repeat_failed
 from sessions.integrations.rules import TRIGGERS
 from sessions.integrations.setup import (
     address_of,
@@ -145,9 +145,7 @@ def integration_linked(request: TeamRequest, project: str, linked: int) -> HttpR
 def integration_repeat(request: TeamRequest, project: str, failed: str) -> HttpResponse:
     """Try a delivery or a reply that was given up once more."""
     access = project_of(request, project, need=Role.ADMIN)
-    row = require_integration(access)
-    repeat = repeat_delivery if row.deliveries.filter(pk=failed).exists() else repeat_reply
-    repeat(access, row, failed)
+    repeat_failed(access.team, require_integration(access), failed)
     return done(request, _("It is tried again."), to=_url(access))
 
 

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions.access import ProjectAccess
 from sessions.forms.integration_rule import IntegrationRuleForm
@@ -15,6 +15,7 @@ from sessions.integrations.rules import (
     create_rule,
     delete_rule,
     find_rule,
+    move_rule,
     update_rule,
 )
 from sessions.integrations.setup import require_integration, service_accounts
@@ -70,6 +71,14 @@ def integration_rule_remove(request: TeamRequest, project: str, forge_rule: str)
         "back": reverse("sessions:integration_rule", args=[request.team.slug, project, forge_rule]),
     }
     return render(request, "teams/confirm.html", context)
+
+
+@require_POST
+@team_view()
+def integration_rule_up(request: TeamRequest, project: str, forge_rule: str) -> HttpResponse:
+    access = project_of(request, project, need=Role.ADMIN)
+    move_rule(access, forge_rule, ip=client_ip(request))
+    return done(request, _("Rule moved."), to=_back(access))
 
 
 def _page(

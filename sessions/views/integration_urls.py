@@ -19,6 +19,11 @@ urlpatterns: list[URLPattern] = [
         integration_rules.integration_rule_remove,
         name="integration_rule_remove",
     ),
+    path(
+        "/rules/<str:forge_rule>/up",
+        integration_rules.integration_rule_up,
+        name="integration_rule_up",
+    ),
     path("/app", github_app.github_app, name="github_app"),
     path("/app/created", github_app.created, name="github_app_created"),
     path("/app/installed", github_app.installed, name="github_app_installed"),

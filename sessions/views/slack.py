@@ -27,6 +27,7 @@ from sessions.integrations.accounts import (
     proposed_links,
     unlink,
 )
+from sessions.integrations.repeat import repeat_failed
 from sessions.integrations.slack.manifest import build_manifest
 from sessions.integrations.slack.receive import receive_slack
 from sessions.integrations.slack.setup import (
@@ -43,7 +44,7 @@ from sessions.integrations.slack.setup import (
     require_workspace,
     slack_host,
 )
-from sessions.models import Project, SlackWorkspace
+from sessions.models import InboundDelivery, OutsideReply, Project, SlackWorkspace
 from sessions.present.stored_text import stored_text
 from teams.access import require_role
 from teams.auth import authenticate_user
@@ -153,6 +154,15 @@ def slack_linked(request: TeamRequest, linked: int) -> HttpResponse:
     return _done(request, _("Account unlinked."))
 
 
+@require_POST
+@team_view(need=Role.ADMIN)
+def slack_repeat(request: TeamRequest, slack_failed: str) -> HttpResponse:
+    """Try a delivery or an answer that was given up once more."""
+    row = require_workspace(request.access)
+    repeat_failed(request.access, row.integration, slack_failed)
+    return _done(request, _("It is tried again."))
+
+
 def _page(
     request: TeamRequest,
     *,
@@ -193,12 +203,13 @@ def _page(
     return render(request, "sessions/slack.html", context, status=status)
 
 
-def _failed(row: SlackWorkspace) -> list[tuple[str, str]]:
-    """Returns: what was not done or could not be said lately, with why."""
+def _failed(row: SlackWorkspace) -> list[tuple[InboundDelivery | OutsideReply, str, str]]:
+    """Returns: what was not done or could not be said lately, with what it is and why."""
     rows = row.integration.deliveries.exclude(problem="").order_by("-pk")[:_SHOWN]
     said = row.integration.replies.exclude(problem="").order_by("-pk")[:_SHOWN]
-    found = [(one.event, stored_text(one.cause, one.problem)) for one in rows]
-    return found + [(_("Answer"), stored_text(one.cause, one.problem)) for one in said]
+    found: list[tuple[InboundDelivery | OutsideReply, str]] = [(one, one.event) for one in rows]
+    found += [(one, _("Answer")) for one in said]
+    return [(one, what, stored_text(one.cause, one.problem)) for one, what in found]
 
 
 def _projects(request: TeamRequest) -> QuerySet[Project]:

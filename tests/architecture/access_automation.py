@@ -87,6 +87,7 @@ PAGES = [
     Row("post", _P + "integration/rules/<str:forge_rule>", EMPTY_GOVERN),
     Row("get", _P + "integration/rules/<str:forge_rule>/remove", ADMIN_READ),
     Row("post", _P + "integration/rules/<str:forge_rule>/remove", GOVERN),
+    Row("post", _P + "integration/rules/<str:forge_rule>/up", GOVERN),
     Row("get", _P + "integration/app", ADMIN_READ),
     # Without what GitHub sends along, they lead back to the page.
     Row("get", _P + "integration/app/created", GOVERN),
@@ -106,6 +107,7 @@ PAGES = [
     Row("post", _SET + "slack/remove", GOVERN),
     Row("post", _SET + "slack/channels", EMPTY_GOVERN),
     Row("post", _SET + "slack/channels/<int:channel>/remove", GOVERN),
+    Row("post", _SET + "slack/again/<str:slack_failed>", GOVERN),
     Row("post", _SET + "slack/link", (200, 200, 200, 403, 404, 302)),
     Row("post", _SET + "slack/link/<int:linked>", (302, 302, 404, 404, 404, 302)),
     Row("get", _W, ADMIN_READ),
@@ -194,6 +196,9 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     app.installations.create(project=project, number=1, repository="acme/till")
     of_team = Integration(id=new_id("igr"), team=project.team, kind="slack", created_at=now)
     of_team.save()
+    unsaid = InboundDelivery(id=new_id("ind"), integration=of_team, state="failed")
+    unsaid.next_at = unsaid.received_at = now
+    unsaid.save()
     workspace = SlackWorkspace(integration=of_team, workspace="T0ACME", name="Acme")
     workspace.bot_token = encrypt("xoxb-none")
     workspace.save()
@@ -201,6 +206,7 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     return {
         "integration": row.pk,
         "github_app": app.pk,
+        "slack_failed": unsaid.pk,
         "failed": failed.pk,
         "linked": str(linked.pk),
         "forge_rule": rule.pk,

@@ -38,7 +38,7 @@ STANDS_FOR = {
     "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*|privacy)"
     f"|{_SET}slack/link/.+|{_P}integration/link/.+|{_P}schedules/.+)"
     "|put session/<session_id>/privacy",
-    "set_up": f"(get|post) {_P}integration(/secret|/remove|/rules.*|/app.*)?"
+    "set_up": f"(get|post) {_P}integration(/secret|/remove|/again/.+|/rules.*|/app.*)?"
     f"|post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|catalog"

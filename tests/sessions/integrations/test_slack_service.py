@@ -172,3 +172,24 @@ def test_signatures_are_those_of_slacks_own_client() -> None:
     assert not is_signed(headers, body.encode(), secret=SECRET, now_s=now + 301)
     assert not is_signed(headers, b"{}", secret=SECRET, now_s=now)
     assert not Session.objects.exists()
+
+
+def test_an_admin_has_what_was_given_up_tried_again(
+    chat: Workspace, alice: User, bob: User
+) -> None:
+    chat.link(bob, "U0BOB")
+    chat.send(chat.message(SAYS))
+    failed = InboundDelivery.objects.get()
+    InboundDelivery.objects.update(state="failed", problem="Slack could not be reached.")
+    browser = Client()
+    browser.force_login(alice)
+    page = browser.get("/t/acme/settings/slack").content.decode()
+    again = f"/t/acme/settings/slack/again/{failed.pk}"
+    assert "Slack could not be reached." in page
+    assert f'action="{again}"' in page
+    assert browser.post(again).status_code == 302
+    chat.work()
+    failed.refresh_from_db()
+    assert failed.state == "handled"
+    assert AuditEntry.objects.filter(action="integration.repeated", actor=alice).count() == 1
+    assert browser.post(again).status_code == 404

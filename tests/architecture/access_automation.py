@@ -32,6 +32,7 @@ from tests.architecture.page_table import ADMIN_READ, EMPTY_GOVERN, EMPTY_WRITE,
 
 _HERE = "?directory={directory}"
 _P = "t/<slug:team>/p/<str:project>/"
+_I = "project/<project_id>/integration"
 _W = "t/<slug:team>/settings/webhooks/"
 _OF = "?team=acme"
 _MORE = {"budgetID": 0, "amount": 5, "reason": "To go on"}
@@ -132,6 +133,18 @@ API = [
     Row("delete", "service-account/<account_id>", API_ADMIN, query=_OF),
     Row("post", "service-account/<account_id>/token", API_ADMIN, {"name": "CI"}, query=_OF),
     Row("delete", "service-account/<account_id>/token/<key_id>", API_ADMIN, query=_OF),
+    Row("get", "integration", API_READ, query=_OF),
+    Row("get", _I, API_READ),
+    Row("put", _I, API_GOVERN, {}),
+    Row("delete", _I, API_GOVERN),
+    Row("post", _I + "/secret", API_GOVERN),
+    Row("get", _I + "/rule", API_GOVERN),
+    Row("post", _I + "/rule", API_GOVERN, {"trigger": "issue_opened", "prompt": "Look"}),
+    Row("get", _I + "/rule/<forge_rule_id>", API_GOVERN),
+    Row("patch", _I + "/rule/<forge_rule_id>", API_GOVERN, {"enabled": False}),
+    Row("delete", _I + "/rule/<forge_rule_id>", API_GOVERN),
+    Row("get", _I + "/delivery", API_GOVERN),
+    Row("post", _I + "/delivery/<inbound_id>/retry", API_GOVERN),
     Row("get", "schedule", API_READ, query=_HERE),
     Row("post", "schedule", API_WRITE, _PLAN, query=_HERE),
     Row("get", "schedule/<schedule_id>", API_READ),
@@ -207,9 +220,9 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
         "integration": row.pk,
         "github_app": app.pk,
         "slack_failed": unsaid.pk,
-        "failed": failed.pk,
+        **dict.fromkeys(("failed", "inbound_id"), failed.pk),
         "linked": str(linked.pk),
-        "forge_rule": rule.pk,
+        **dict.fromkeys(("forge_rule", "forge_rule_id"), rule.pk),
         "channel": str(channel.pk),
     }
 

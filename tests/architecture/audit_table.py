@@ -10,6 +10,7 @@ from teams.audit import AuditAction as Did
 _P = r"t/<slug:team>/p/<str:project>/"
 _S = r"t/<slug:team>/s/<str:session>/"
 _SET = r"t/<slug:team>/settings/"
+_I = r"project/<project_id>/integration"
 _MODELS = r"(t/<slug:team>/settings|me|ops)/models/"
 _ONE_ACCOUNT = _MODELS + r"p/<str:provider>/"
 
@@ -181,6 +182,13 @@ DOORS: dict[str, Recorded] = {
     rf"post {_P}integration/rules/[^/]+": Did.INTEGRATION_RULE_CHANGED,
     rf"post {_P}integration/rules/.+/remove": Did.INTEGRATION_RULE_REMOVED,
     rf"post {_P}integration/again/.+": Did.INTEGRATION_REPEATED,
+    rf"put {_I}": Did.INTEGRATION_UPDATED,
+    rf"delete {_I}": Did.INTEGRATION_DELETED,
+    rf"post {_I}/secret": Did.INTEGRATION_UPDATED,
+    rf"post {_I}/rule": Did.INTEGRATION_RULE_ADDED,
+    rf"patch {_I}/rule/.+": Did.INTEGRATION_RULE_CHANGED,
+    rf"delete {_I}/rule/.+": Did.INTEGRATION_RULE_REMOVED,
+    rf"post {_I}/delivery/.+": Did.INTEGRATION_REPEATED,
     rf"post {_SET}slack": Did.SLACK_CONNECTED,
     rf"post {_SET}slack/remove": Did.SLACK_REMOVED,
     rf"post {_SET}slack/again/.+": Did.INTEGRATION_REPEATED,

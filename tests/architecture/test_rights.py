@@ -39,6 +39,7 @@ STANDS_FOR = {
     f"|{_SET}slack/link/.+|{_P}integration/link/.+|{_P}schedules/.+)"
     "|put session/<session_id>/privacy",
     "set_up": f"(get|post) {_P}integration(/secret|/remove|/again/.+|/rules.*|/app.*)?"
+    "|(get|put|post|patch|delete) project/<project_id>/integration.*"
     f"|post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|catalog"

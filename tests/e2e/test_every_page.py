@@ -109,16 +109,16 @@ STOPS = [
     Stop("project", _P),
     Stop("project-settings", _P + "settings"),
     Stop("project-new", _T + "p/new"),
-    Stop("project-commands", _P + "commands"),
-    Stop("project-network", _P + "network"),
     *(Stop(f"project-mcp-{act}", f"{_P}mcp/{act}") for act in ("new", "catalog")),
     Stop("project-mcp-tools", _P + "mcp/s/shop/tools"),
     Stop("project-mcp", _P + "mcp"),
     Stop("project-mcp-server", _P + "mcp/s/shop"),
     Stop("project-mcp-delete", _P + "mcp/s/shop/delete"),
-    Stop("project-repository", _P + "repository"),
-    Stop("project-secrets", _P + "secrets"),
-    *(Stop(f"project-{one}", _P + one) for one in ("publishing", "integration")),
+    *(Stop(f"project-{one}", _P + one) for one in ("commands", "network", "repository")),
+    *(Stop(f"project-{one}", _P + one) for one in ("secrets", "publishing", "integration")),
+    *(Stop(f"integration-{one}", f"{_P}integration/{one}") for one in ("rules", "app", "remove")),
+    Stop("integration-rule", _P + "integration/rules/{forge_rule}"),
+    Stop("integration-rule-remove", _P + "integration/rules/{forge_rule}/remove"),
     Stop("project-schedules", _P + "schedules"),
     Stop("project-schedule", _P + "schedules/{schedule}"),
     Stop("project-schedule-delete", _P + "schedules/{schedule}/delete"),
@@ -259,7 +259,6 @@ FRAMES = {
 # What is read, but is no page: parts of one, and what is not HTML. The last ones ask for a
 # confirmation by the template that others show.
 _SESSION, _PROJECT = "t/<slug:team>/s/<str:session>", "t/<slug:team>/p/<str:project>/"
-_OWN = [f"integration/rules{one}" for one in ("", "/<str:forge_rule>", "/<str:forge_rule>/remove")]
 NO_PAGE = {
     "me/shortcuts/list",
     "me/data.json",
@@ -270,7 +269,7 @@ NO_PAGE = {
     "sw.js",
     "t/<slug:team>/rail",
     "share/<str:token>/part/<str:part>",
-    *(_PROJECT + one for one in ("mentions", "integration/remove", *_OWN)),
+    *(_PROJECT + one for one in ("mentions", "integration/app/remove")),
     _SESSION + "/turns",
     _SESSION + "/window",
     _SESSION + "/part/<str:part>",

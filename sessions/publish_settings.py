@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_noop
@@ -11,14 +11,16 @@ from opencode_web.lib.crypto import DecryptionError, decrypt
 from sessions.forges.adapter import Forge, ForgeError, ForgeKind
 from sessions.forges.registry import GIT_USERS, open_forge
 from sessions.forges.remote import Remote, remote_of
-from sessions.models import Project, ProjectForge
+from sessions.github_tokens import InstallationTokens
+from sessions.models import GitHubInstallation, Project, ProjectForge
 
 
 @dataclass(frozen=True)
 class Publishing:
     """`url` is empty where nobody has said where to push; `kind` is None where no forge is known.
 
-    `sealed` is the encrypted token, empty without one.
+    `sealed` is the encrypted token, empty without one. With an `installation` its tokens are used
+    in its place.
     """
 
     url: str = ""
@@ -26,11 +28,18 @@ class Publishing:
     api_url: str = ""
     path: str = ""
     sealed: str = field(default="", repr=False)
+    installation: GitHubInstallation | None = field(default=None, repr=False)
 
     @property
     def can_request(self) -> bool:
         """Whether pull requests can be opened."""
-        return self.kind is not None and bool(self.sealed)
+        return self.kind is not None and bool(self.sealed or self.installation)
+
+    @property
+    def origin(self) -> str:
+        """Scheme and host of the forge's pages; empty where none is known."""
+        remote = remote_of(self.url)
+        return f"{remote.scheme}://{remote.netloc}" if remote else ""
 
     def commit_url(self, commit: str) -> str:
         """The page of a commit on the forge; empty where none is known."""
@@ -40,11 +49,24 @@ class Publishing:
 
 def publishing_of(project: Project) -> Publishing:
     """One query."""
-    row = ProjectForge.objects.filter(pk=project.pk).first()
+    rows = ProjectForge.objects.select_related("project__github_installation__app")
+    row = rows.filter(pk=project.pk).first()
     if row is None:
         return describe(project.git_url)
     url = row.remote_url or project.git_url
-    return describe(url, kind=row.kind, api_url=row.api_url, sealed=row.token)
+    found = describe(url, kind=row.kind, api_url=row.api_url, sealed=row.token)
+    installation = getattr(row.project, "github_installation", None)
+    if installation is None or not _is_of(installation, found, project):
+        return found
+    return replace(found, installation=installation)
+
+
+def _is_of(installation: GitHubInstallation, found: Publishing, project: Project) -> bool:
+    """Whether it was verified for this repository: its tokens go to no other host."""
+    app = installation.app
+    there = (app.team_id, app.api_url, app.origin, installation.repository)
+    here = (project.team_id, found.api_url, found.origin, found.path.lower())
+    return found.kind is ForgeKind.GITHUB and here == there
 
 
 def describe(url: str, *, kind: str = "", api_url: str = "", sealed: str = "") -> Publishing:
@@ -72,7 +94,10 @@ def forge_of(publishing: Publishing) -> Forge:
                 "Publishing on the project's page."
             )
         )
-    token = token_of(publishing)
+    if publishing.installation is not None:
+        token: str | InstallationTokens = InstallationTokens(publishing.installation)
+    else:
+        token = token_of(publishing)
     if not token:
         raise ForgeError(
             gettext_noop(
@@ -85,14 +110,17 @@ def forge_of(publishing: Publishing) -> Forge:
     )
 
 
-def push_credential(publishing: Publishing, url: str) -> str:
+async def git_credential(publishing: Publishing, url: str, *, push: bool) -> str:
     """Returns: `user:token` for git over http, for the project's own remote and no other address.
 
-    Raises: ForgeError when the token cannot be read.
+    Raises: ForgeError when the token cannot be read, or none can be had.
     """
     if url != publishing.url or urlsplit(url).scheme not in ("http", "https"):
         return ""
-    token = token_of(publishing)
+    if publishing.installation is not None:
+        token = await InstallationTokens(publishing.installation).for_git(push=push)
+    else:
+        token = token_of(publishing)
     user = GIT_USERS[publishing.kind] if publishing.kind else "oauth2"
     return f"{user}:{token}" if token else ""
 

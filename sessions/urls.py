@@ -22,11 +22,12 @@ from sessions.views import (
     files,
     find,
     fragments,
+    github_app,
     history,
     home,
     inbox,
     integration,
-    integration_rules,
+    integration_urls,
     live,
     mcp_sign_in,
     mentions,
@@ -70,7 +71,6 @@ from sessions.views import (
     team_secrets,
     team_settings,
     terminals,
-    trackers,
     transfer,
     usage,
     webhooks,
@@ -92,30 +92,11 @@ root_urlpatterns: list[URLPattern] = [
         name="own_push_remove",
     ),
     path("integrations/<str:integration>", integration.inbound, name="integration_inbound"),
+    path("integrations/github/<str:github_app>", github_app.inbound, name="github_inbound"),
     path("integrations/slack/<str:integration>", slack.slack_inbound, name="slack_inbound"),
     path("share/<str:token>", shared.shared, name="shared"),
     path("share/<str:token>/part/<str:part>", shared.shared_part, name="shared_part"),
 ]
-
-_of_integrations: list[URLPattern] = [
-    path("/remove", integration.integration_remove, name="integration_remove"),
-    path("/link", integration.integration_link, name="integration_link"),
-    path("/link/<int:linked>", integration.integration_linked, name="integration_linked"),
-    path("/rules", integration_rules.integration_rules, name="integration_rules"),
-    path("/rules/<str:forge_rule>", integration_rules.integration_rule, name="integration_rule"),
-    path(
-        "/rules/<str:forge_rule>/remove",
-        integration_rules.integration_rule_remove,
-        name="integration_rule_remove",
-    ),
-    path("/again/<str:failed>", integration.integration_repeat, name="integration_repeat"),
-]
-_integration: list[URLPattern] = [
-    path("", integration.integration, name="integration"),
-    path("/secret", integration.integration_secret, name="integration_secret"),
-    *_of_integrations,
-]
-_tracker: list[URLPattern] = [path("", trackers.tracker, name="tracker"), *_of_integrations]
 
 _project: list[URLPattern | URLResolver] = [
     path("", projects.project, name="project"),
@@ -152,8 +133,8 @@ _project: list[URLPattern | URLResolver] = [
     path("rescued/<str:checkout>/branch", rescued_branches.branch, name="rescued_branch"),
     path("rescued/<str:checkout>/discard", rescued_branches.discard, name="rescued_discard"),
     path("publishing", publishing.publishing, name="publishing"),
-    path("integration", include(_integration)),
-    path("trackers/<str:tracker>", include(_tracker)),
+    path("integration", include(integration_urls.urlpatterns)),
+    path("trackers/<str:tracker>", include(integration_urls.of_trackers)),
     path("secrets", secrets.secrets, name="secrets"),
     path("secrets/<int:secret>/remove", secrets.secret_remove, name="secret_remove"),
     path("schedules", schedules.schedules, name="schedules"),
@@ -273,9 +254,9 @@ _slack: list[URLPattern] = [
     path("/remove", slack.slack_remove, name="slack_remove"),
     path("/channels", slack.slack_channels, name="slack_channels"),
     path("/channels/<int:channel>/remove", slack.slack_channel_remove, name="slack_channel_remove"),
+    path("/again/<str:slack_failed>", slack.slack_repeat, name="slack_repeat"),
     path("/link", slack.slack_link, name="slack_link"),
     path("/link/<int:linked>", slack.slack_linked, name="slack_linked"),
-    path("/again/<str:slack_failed>", slack.slack_repeat, name="slack_repeat"),
 ]
 
 _webhooks: list[URLPattern] = [

@@ -6,13 +6,16 @@ write sees the credential or decides where it goes.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from django.conf import settings
 
 from opencode_web.lib.outbound import FetchError
+from opencode_web.lib.reasons import english
 from sessions.checkouts.repository import CheckoutError, Repository
 from sessions.events.checkout_reasons import CheckoutReason as Why
+from sessions.forges.adapter import ForgeError
 from sessions.forges.api import require_safe
 from sessions.git.clone_address import AddressRefused, Pin, pin_address
 from sessions.git.clone_errors import explain_failure
@@ -22,16 +25,20 @@ from sessions.git.url import authorization
 
 @dataclass(frozen=True)
 class Remote:
-    """Where to fetch from; `credential` is the project's own, `user:token`, or empty."""
+    """Where to fetch from; `credential` gives the project's own, `user:token`, or nothing."""
 
     url: str
-    credential: str = field(default="", repr=False)
+    credential: Callable[[], Awaitable[str]] = field(repr=False)
 
 
 async def fetch(store: Repository, remote: Remote, ref: str, *, keep_as: str) -> None:
     """Fetch a ref as `keep_as`, without tags. Raises: CheckoutError."""
-    pin = await pin_remote(remote.url, secret=bool(remote.credential))
-    auth = authorization(remote.url, remote.credential) if remote.credential else {}
+    try:
+        credential = await remote.credential()
+    except ForgeError as exc:
+        raise CheckoutError(english(exc.told)) from exc
+    pin = await pin_remote(remote.url, secret=bool(credential))
+    auth = authorization(remote.url, credential) if credential else {}
     options = (
         "--quiet",
         "--no-tags",
@@ -53,7 +60,7 @@ async def fetch(store: Repository, remote: Remote, ref: str, *, keep_as: str) ->
         raise CheckoutError(Why.FETCH_STOPPED, minutes=minutes) from exc
     if process.returncode:
         text = complaint.decode("utf-8", "replace")
-        told = explain_failure(text, had_credential=bool(remote.credential))
+        told = explain_failure(text, had_credential=bool(credential))
         raise CheckoutError(told.replace("The clone", "The fetch"))
 
 

@@ -17,7 +17,7 @@ from sessions.checkouts.rows import claim_branch, note_pushed, report_job
 from sessions.checkouts.survey import Survey, survey
 from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.models import Checkout
-from sessions.publish_settings import publishing_of, push_credential
+from sessions.publish_settings import git_credential, publishing_of
 
 State = Checkout.State
 _NONE = "0" * 40
@@ -66,7 +66,7 @@ async def push_to(checkout: Checkout, repositories: Repositories, url: str, seal
         given = decrypt(sealed) if sealed else ""
     except DecryptionError as exc:
         raise CheckoutError(Why.OTHER_KEY) from exc
-    own = "" if given else push_credential(publishing, url)
+    own = "" if given else await git_credential(publishing, url, push=True)
     head = await push(
         repositories,
         head=await head_of(checkout, repositories),

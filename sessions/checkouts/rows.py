@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -20,10 +21,9 @@ from sessions.checkouts.survey import Survey
 from sessions.events.checkout_reasons import CheckoutReason as Why
 from sessions.events.live import publish_worktree
 from sessions.events.types import SessionEvent, SessionUpdated
-from sessions.forges.adapter import ForgeError
 from sessions.models import Checkout, Project, Session
 from sessions.models import State as SessionState
-from sessions.publish_settings import publishing_of, push_credential
+from sessions.publish_settings import git_credential, publishing_of
 from sessions.secrets import project_redactor
 from teams.models import User
 
@@ -69,10 +69,8 @@ def wanted_of(checkout: Checkout) -> Wanted:
 
 def _remote_of(project: Project) -> Remote:
     publishing = publishing_of(project)
-    try:
-        return Remote(publishing.url, push_credential(publishing, publishing.url))
-    except ForgeError as exc:
-        raise CheckoutError(english(exc.told)) from exc
+    url = publishing.url
+    return Remote(url, partial(git_credential, publishing, url, push=False))
 
 
 def person_of(user: User | None) -> Person:

@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, overload
+from typing import Literal, Protocol, overload
 from urllib.parse import urlencode, urlsplit
 
 import httpx
@@ -34,13 +34,25 @@ _KNOWN = {401: Why.TOKEN_REFUSED, 403: Why.FORBIDDEN, 404: Why.NOT_FOUND}
 _LIMITED = ("x-ratelimit-remaining", "ratelimit-remaining")
 
 
+class Tokens(Protocol):
+    """Tokens that end after a while."""
+
+    async def current(self) -> str:
+        """Returns: one that can be used now. Raises: ForgeError."""
+        ...
+
+    async def renew(self) -> str:
+        """Returns: another one, where the forge refused the last. Raises: ForgeError."""
+        ...
+
+
 @dataclass(frozen=True)
 class Api:
     """`base` is the address below which all paths are, `name` what people call the forge."""
 
     name: str
     base: str
-    token: str = field(repr=False)
+    token: str | Tokens = field(repr=False)
     # Where the token stands; {} is the token.
     header: tuple[str, str]
     more: Mapping[str, str] = field(default_factory=dict)
@@ -99,21 +111,30 @@ class Api:
     ) -> JsonValue:
         url = f"{self.base}{path}" + (f"?{urlencode(query)}" if query else "")
         content = None if body is None else json.dumps(body).encode()
+        token = self.token if isinstance(self.token, str) else await self.token.current()
+        response, text = await self._send(method, url, content, token, cut=is_text)
+        if response.status_code == 401 and not isinstance(self.token, str):
+            token = await self.token.renew()
+            response, text = await self._send(method, url, content, token, cut=is_text)
+        if is_text and 200 <= response.status_code < 300:
+            return text
+        return self.judge(response, text, token)
+
+    async def _send(
+        self, method: str, url: str, content: bytes | None, token: str, *, cut: bool
+    ) -> tuple[httpx.Response, str]:
         try:
             await require_safe(url)
             async with (
-                guarded_client(timeout_s=TIMEOUT_S, headers=self._headers()) as client,
+                guarded_client(timeout_s=TIMEOUT_S, headers=self._headers(token)) as client,
                 client.stream(method, check_url(url), content=content) as response,
             ):
-                text = await _read(response, cut=is_text)
+                return response, await _read(response, cut=cut)
         except FetchError as exc:
-            why = self.clean(str(exc))
+            why = clean(str(exc), token)
             raise ForgeError(Why.UNREACHABLE, name=self.name, why=why) from exc
-        if is_text and 200 <= response.status_code < 300:
-            return text
-        return self.judge(response, text)
 
-    def _headers(self) -> dict[str, str]:
+    def _headers(self, token: str) -> dict[str, str]:
         name, form = self.header
         return {
             "accept": "application/json",
@@ -122,10 +143,10 @@ class Api:
             "content-type": "application/json",
             "user-agent": f"OpenCode-Web/{settings.VERSION}",
             **self.more,
-            name: form.format(self.token),
+            **({name: form.format(token)} if token else {}),
         }
 
-    def judge(self, response: httpx.Response, text: str) -> JsonValue:
+    def judge(self, response: httpx.Response, text: str, token: str) -> JsonValue:
         """Returns: what it answers, as JSON. Raises: AlreadyOpen; ForgeError."""
         try:
             value = read_json(text)
@@ -136,7 +157,7 @@ class Api:
             if value is None:
                 raise ForgeError(Why.NOT_ITS_API, name=self.name, host=self._host)
             return value
-        said = self.clean(_message(value))
+        said = clean(_message(value), token)
         if status in (409, 422) and "already exists" in said.lower():
             raise AlreadyOpen(Why.ALREADY_OPEN, name=self.name)
         error = ForgeError(self._explain(response, said))
@@ -164,11 +185,12 @@ class Api:
     def _host(self) -> str:
         return urlsplit(self.base).netloc
 
-    def clean(self, text: str) -> str:
-        """Returns: what a stranger says, cut and without the token."""
-        text = text.replace(self.token, "…") if self.token else text
-        text = " ".join(_UNFIT.sub(" ", text).split())
-        return text if len(text) <= _MAX_SAID_CHARS else f"{text[:_MAX_SAID_CHARS]}…"
+
+def clean(text: str, token: str) -> str:
+    """Returns: what a stranger says, cut and without the token."""
+    text = text.replace(token, "…") if token else text
+    text = " ".join(_UNFIT.sub(" ", text).split())
+    return text if len(text) <= _MAX_SAID_CHARS else f"{text[:_MAX_SAID_CHARS]}…"
 
 
 async def require_safe(url: str) -> None:

@@ -29,7 +29,7 @@ from sessions.forges.answers import (
     text_at,
     title_of,
 )
-from sessions.forges.api import Api
+from sessions.forges.api import Api, Tokens
 from sessions.forges.issue_comments import IssueComments
 from sessions.forges.people import People
 from sessions.forges.pull_reviews import GiteaReviews
@@ -49,7 +49,7 @@ _PAGE, _PAGES = 50, 6
 class Gitea(IssueComments, GiteaReviews, Statuses, People):
     """`path` is owner/name."""
 
-    def __init__(self, base: str, path: str, token: str) -> None:
+    def __init__(self, base: str, path: str, token: str | Tokens) -> None:
         self._api = Api("Gitea", base, token, ("authorization", "token {}"))
         self._repo = f"/repos/{quote(path)}"
 

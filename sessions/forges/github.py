@@ -19,7 +19,7 @@ from sessions.forges.answers import (
     text_at,
     title_of,
 )
-from sessions.forges.api import Api
+from sessions.forges.api import Api, Tokens
 from sessions.forges.issue_comments import IssueComments
 from sessions.forges.people import People
 from sessions.forges.pull_reviews import PullReviews
@@ -33,8 +33,8 @@ _NO_CHECKS = CheckCounts()
 class GitHub(IssueComments, PullReviews, CheckRuns, People):
     """`path` is owner/name."""
 
-    def __init__(self, base: str, path: str, token: str) -> None:
-        self._api = Api("GitHub", base, token, ("authorization", "Bearer {}"), _MORE)
+    def __init__(self, base: str, path: str, token: str | Tokens) -> None:
+        self._api = open_api(base, token)
         self._owner = path.partition("/")[0]
         self._repo = f"/repos/{quote(path)}"
 
@@ -78,6 +78,11 @@ class GitHub(IssueComments, PullReviews, CheckRuns, People):
         failed = sum(text_at(run, "conclusion") in _FAILED for run in runs)
         running = sum(text_at(run, "status") != "completed" for run in runs)
         return CheckCounts(len(runs) - failed - running, failed, running)
+
+
+def open_api(base: str, token: str | Tokens) -> Api:
+    """GitHub's API, for whomever the token is of."""
+    return Api("GitHub", base, token, ("authorization", "Bearer {}"), _MORE)
 
 
 def _pull(found: JsonObject, counts: CheckCounts = _NO_CHECKS) -> Pull:

@@ -21,7 +21,7 @@ from sessions.forges.answers import (
     text_at,
     title_of,
 )
-from sessions.forges.api import Api
+from sessions.forges.api import Api, Tokens
 from sessions.forges.gitlab_reviews import GitLabReviews
 from sessions.forges.people import is_missing, own_account
 from sessions.forges.statuses import GitLabStatuses
@@ -46,7 +46,7 @@ _PIPELINES = {
 class GitLab(GitLabReviews, GitLabStatuses):
     """`path` is the whole one of the project, with every group."""
 
-    def __init__(self, base: str, path: str, token: str) -> None:
+    def __init__(self, base: str, path: str, token: str | Tokens) -> None:
         self._api = Api("GitLab", base, token, ("private-token", "{}"))
         self._project = f"/projects/{quote(path, safe='')}"
         self._requests = f"{self._project}/merge_requests"

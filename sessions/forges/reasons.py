@@ -72,6 +72,36 @@ class ForgeReason(Reason):
         "forge_limited_for_now",
         gettext_noop("{name} takes no more requests from this token for now. Try again later."),
     )
+    APP_REFUSED = (
+        "forge_app_refused",
+        gettext_noop(
+            "GitHub does not accept the key of the GitHub App. The key was revoked, the app was "
+            "deleted, or the clock of this server is wrong. An admin can remove the app under "
+            "Integration and create a new one."
+        ),
+    )
+    APP_NOT_INSTALLED = (
+        "forge_app_not_installed",
+        gettext_noop(
+            "The GitHub App is not installed for the project's repository. An admin can install it "
+            "under Integration."
+        ),
+    )
+    APP_SUSPENDED = (
+        "forge_app_suspended",
+        gettext_noop(
+            "The installation of the GitHub App is suspended. An owner of the repository can "
+            "unsuspend it in GitHub's settings."
+        ),
+    )
+    APP_NOT_PERMITTED = (
+        "forge_app_not_permitted",
+        gettext_noop(
+            "The GitHub App does not have the permissions that it needs, or not for the project's "
+            "repository. An owner of the repository can review the installation in GitHub's "
+            "settings."
+        ),
+    )
     FAULT = (
         "forge_fault",
         gettext_noop("{name} has a problem of its own ({status}). Try again later."),

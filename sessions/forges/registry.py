@@ -8,6 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from sessions.forges.adapter import Forge, ForgeKind
+from sessions.forges.api import Tokens
 from sessions.forges.gitea import Gitea
 from sessions.forges.github import GitHub
 from sessions.forges.gitlab import GitLab
@@ -23,13 +24,13 @@ GIT_USERS = {
     ForgeKind.GITLAB: "oauth2",
     ForgeKind.GITEA: "oauth2",
 }
-_FORGES: dict[ForgeKind, Callable[[str, str, str], Forge]] = {
+_FORGES: dict[ForgeKind, Callable[[str, str, str | Tokens], Forge]] = {
     ForgeKind.GITHUB: GitHub,
     ForgeKind.GITLAB: GitLab,
     ForgeKind.GITEA: Gitea,
 }
 
 
-def open_forge(kind: ForgeKind, *, api_url: str, path: str, token: str) -> Forge:
+def open_forge(kind: ForgeKind, *, api_url: str, path: str, token: str | Tokens) -> Forge:
     """The adapter for one repository. Nothing is sent before it is asked."""
     return _FORGES[kind](api_url.rstrip("/"), path, token)

@@ -1,6 +1,7 @@
 """Outside systems where people talk to agents: a project's forge and issue trackers, and Slack.
 
     setup.py     what admins set, and what is wrong with it
+    github_app.py  a team's own app on GitHub, in place of a webhook and a token
     system.py    what each can be asked for            systems.py  all of them
     trackers.py  an issue tracker's key and team       linear.py   Linear, as one module
     receive.py   takes what they send: signed, once, before it is answered

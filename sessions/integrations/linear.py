@@ -31,7 +31,7 @@ from opencode_web.lib.json import (
 )
 from opencode_web.lib.reasons import Cause
 from sessions.forges.adapter import ForgeError, Thread
-from sessions.forges.api import Api
+from sessions.forges.api import Api, clean
 from sessions.forges.inbound import (
     MAX_NAME_CHARS,
     MAX_TEXT_CHARS,
@@ -213,7 +213,7 @@ class Linear:
 class _GraphQL(Api):
     """An API that says in its answers what is wrong, whatever their status is."""
 
-    def judge(self, response: httpx.Response, text: str) -> JsonValue:
+    def judge(self, response: httpx.Response, text: str, token: str) -> JsonValue:
         """Raises: ForgeError."""
         try:
             value = read_json(text)
@@ -221,7 +221,7 @@ class _GraphQL(Api):
             value = None
         errors = list_of(value, "errors") if isinstance(value, dict) else []
         if not errors:
-            return super().judge(response, text)
+            return super().judge(response, text, token)
         first = errors[0] if isinstance(errors[0], dict) else {}
         more, message = object_of(first, "extensions"), text_of(first, "message")
         code = text_of(more, "code")
@@ -232,9 +232,9 @@ class _GraphQL(Api):
             error.wait_s = wait_s
             raise error
         if response.status_code >= 500:
-            return super().judge(response, text)
+            return super().judge(response, text, token)
         reason = Cause(Why.REFUSED, {"name": self.name, "status": response.status_code})
-        said = self.clean(text_of(more, "userPresentableMessage") or message)
+        said = clean(text_of(more, "userPresentableMessage") or message, token)
         raise ForgeError(Why.SAYING, reason=reason, words=said) if said else ForgeError(reason)
 
 

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from datetime import timedelta
+from functools import partial
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -13,17 +14,19 @@ from django.utils import timezone
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.errors import NotFound, Unauthorized, Unavailable
 from opencode_web.lib.ids import new_id
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.json import JsonObject, object_of, text_of
 from opencode_web.lib.text import clean_text
-from sessions.forges.adapter import ForgeError
-from sessions.forges.inbound import Heard, read_body
+from sessions.forges.adapter import ForgeError, ForgeKind
+from sessions.forges.inbound import Heard, event_of, is_signed, number_in, read_body
 from sessions.forges.triggers import Trigger
+from sessions.integrations.github_app import note_event
 from sessions.integrations.matching import is_own_check, rule_for
 from sessions.integrations.system import System
 from sessions.integrations.systems import system_of
-from sessions.models import InboundDelivery, Integration
+from sessions.models import GitHubApp, InboundDelivery, Integration
 
 State = InboundDelivery.State
+_UNREADABLE = "The secret cannot be read with this server's SECRET_KEY."
 # How long deliveries are known by.
 OLDEST = timedelta(days=14)
 # In each comment of ours, whoever's token has written it.
@@ -43,16 +46,58 @@ def receive(integration_id: str, headers: Mapping[str, str], body: bytes) -> Inb
     if row is None or not row.secret:
         raise NotFound("Integration", integration_id)
     try:
-        secret, system = decrypt(row.secret), system_of(row)
-    except (DecryptionError, ForgeError) as exc:
-        raise Unavailable("The secret cannot be read with this server's SECRET_KEY.") from exc
-    if not system.is_signed(headers, body, secret=secret):
-        Integration.objects.filter(pk=row.pk).update(refused=F("refused") + 1)
-        raise Unauthorized("The signature of the delivery is wrong or too old.")
-    if row.refused:
-        Integration.objects.filter(pk=row.pk).update(refused=0)
+        system = system_of(row)
+    except ForgeError as exc:
+        raise Unavailable(_UNREADABLE) from exc
+    _require_signed(row, row.secret, system.is_signed, headers, body)
+    return _take(row, system, headers, body)
+
+
+def receive_for_app(app_id: str, headers: Mapping[str, str], body: bytes) -> list[InboundDelivery]:
+    """As `receive`, of a GitHub App: for the projects of the repository that it is about."""
+    app = GitHubApp.objects.filter(pk=app_id).first()
+    if app is None:
+        raise NotFound("GitHub App", app_id)
+    kind = ForgeKind.GITHUB
+    _require_signed(app, app.webhook_secret, partial(is_signed, kind), headers, body)
+    sent = read_body(body)
+    installation = object_of(sent, "installation")
+    if note_event(app, event_of(kind, headers), sent) or not installation:
+        return []
+    installations = app.installations.filter(
+        number=number_in(installation, "id"),
+        repository=text_of(object_of(sent, "repository"), "full_name").lower(),
+    )
+    rows = Integration.objects.filter(project__github_installation__in=installations, kind=kind)
+    rows = rows.filter(project__team=app.team_id).select_related("project__team").order_by("pk")
+    return [_take(row, system_of(row), headers, body) for row in rows]
+
+
+def _take(
+    row: Integration, system: System, headers: Mapping[str, str], body: bytes
+) -> InboundDelivery:
     event, heard = system.read(headers, read_body(body))
     return _keep(row, system, event, heard, hashlib.sha256(body).hexdigest())
+
+
+def _require_signed(
+    row: Integration | GitHubApp,
+    sealed: str,
+    signed: Callable[..., bool],
+    headers: Mapping[str, str],
+    body: bytes,
+) -> None:
+    """Raises: Unauthorized; Unavailable."""
+    rows = type(row)._default_manager.filter(pk=row.pk)
+    try:
+        secret = decrypt(sealed)
+    except DecryptionError as exc:
+        raise Unavailable(_UNREADABLE) from exc
+    if not signed(headers, body, secret=secret):
+        rows.update(refused=F("refused") + 1)
+        raise Unauthorized("The signature of the delivery is wrong or too old.")
+    if row.refused:
+        rows.update(refused=0)
 
 
 @transaction.atomic

@@ -13,31 +13,27 @@ from teams.models import Role
 
 
 @transaction.atomic
-def repeat_delivery(access: TeamAccess, row: Integration, delivery_id: str) -> None:
-    """Handle a failed delivery again. Raises: NotFound for any other; Forbidden below admin."""
-    failed = row.deliveries.filter(pk=delivery_id, state=InboundDelivery.State.FAILED)
-    _again(access, row, failed.update(state=InboundDelivery.State.WAITING, **_due()), delivery_id)
+def repeat_failed(access: TeamAccess, row: Integration, failed_id: str) -> None:
+    """Handle a delivery again that has failed, or write a reply that was given up.
 
-
-@transaction.atomic
-def repeat_reply(access: TeamAccess, row: Integration, reply_id: str) -> None:
-    """Write a reply that was given up. Raises: as `repeat_delivery`."""
-    failed = row.replies.filter(pk=reply_id, state=OutsideReply.State.FAILED)
-    _again(access, row, failed.update(state=OutsideReply.State.PENDING, **_due()), reply_id)
-
-
-def _due() -> dict[str, object]:
-    return {"attempts": 0, "next_at": timezone.now()}
-
-
-def _again(access: TeamAccess, row: Integration, found: int, name: str) -> None:
+    Raises: NotFound for any other; Forbidden below admin.
+    """
     require_role(access, Role.ADMIN)
-    if not found:
-        raise NotFound("Delivery", name)
+    due = {"attempts": 0, "next_at": timezone.now()}
+    deliveries = row.deliveries.filter(pk=failed_id, state=InboundDelivery.State.FAILED)
+    replies = row.replies.filter(pk=failed_id, state=OutsideReply.State.FAILED)
+    if not (
+        deliveries.update(state=InboundDelivery.State.WAITING, **due)
+        or replies.update(state=OutsideReply.State.PENDING, **due)
+    ):
+        raise NotFound("Delivery", failed_id)
     record(
         AuditAction.INTEGRATION_REPEATED,
         actor=access.user,
         team=access.team,
         target=row.project or access.team,
-        data={"name": row.project.name if row.project_id else row.slack.name, "delivery": name},
+        data={
+            "name": row.project.name if row.project_id else row.slack.name,
+            "delivery": failed_id,
+        },
     )

@@ -120,6 +120,29 @@ def update_rule(
 
 
 @transaction.atomic
+def move_rule(
+    access: ProjectAccess,
+    rule_id: str,
+    *,
+    to: int | None = None,
+    tracker: str = "",
+    ip: str | None = None,
+) -> IntegrationRule:
+    """Put it at another place: 1 is the first, None is one up. Raises: as `delete_rule`."""
+    row = _lock(access, rule_id, tracker)
+    rows = list(row.integration.rules.select_for_update())
+    before = rows.index(row)
+    place = before - 1 if to is None else to - 1
+    rows.insert(max(place, 0), rows.pop(before))
+    if rows.index(row) != before:
+        for position, one in enumerate(rows, start=1):
+            one.position = position
+        IntegrationRule.objects.bulk_update(rows, ["position"])
+        _record(AuditAction.INTEGRATION_RULE_CHANGED, access, row, ip)
+    return row
+
+
+@transaction.atomic
 def delete_rule(
     access: ProjectAccess, rule_id: str, *, tracker: str = "", ip: str | None = None
 ) -> None:

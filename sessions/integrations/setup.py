@@ -15,6 +15,7 @@ from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
+from sessions.integrations.github_app import problem_of
 from sessions.models import Integration
 from sessions.publish_settings import Publishing, publishing_of
 from teams.access import require_role
@@ -161,9 +162,7 @@ def problems_of(row: Integration, publishing: Publishing) -> list[str]:
     """Returns: what stands in the way, as sentences that say what to do."""
     found = []
     if not settings.PUBLIC_URL:
-        found.append(
-            _("This server does not know its own address. An operator has to set PUBLIC_URL.")
-        )
+        found.append(no_address())
     if row.is_tracker:
         if not row.secret:
             found.append(
@@ -173,6 +172,8 @@ def problems_of(row: Integration, publishing: Publishing) -> list[str]:
             found.append(_("The project has no access token, so no pull request can be opened."))
     elif publishing.kind is None or publishing.kind.value != row.kind:
         found.append(_("The project is on another forge now. Save this page again."))
+    elif publishing.installation is not None:
+        found += filter(None, [problem_of(publishing.installation)])
     elif not publishing.sealed:
         found.append(
             _("The project has no access token, so nothing can be answered. Set it in Publishing.")
@@ -194,6 +195,11 @@ def problems_of(row: Integration, publishing: Publishing) -> list[str]:
     if row.account and not row.account.is_active:
         found.append(_("The service account is disabled. Choose another one."))
     return found
+
+
+def no_address() -> str:
+    """Returns: what to do where nobody outside can be told where this server is."""
+    return _("This server does not know its own address. An operator has to set PUBLIC_URL.")
 
 
 def service_accounts(access: ProjectAccess) -> QuerySet[User]:

@@ -12,6 +12,7 @@ from sessions.models.custom_tool import ToolDescription
 from sessions.models.epoch import ContextEpoch
 from sessions.models.event import Event
 from sessions.models.forge import ProjectForge, PullRequest
+from sessions.models.github_app import GitHubApp, GitHubInstallation
 from sessions.models.inbox import SessionInput
 from sessions.models.integration import (
     SLACK,
@@ -75,6 +76,8 @@ __all__ = [
     "ContextEpoch",
     "Conversation",
     "Event",
+    "GitHubApp",
+    "GitHubInstallation",
     "HeldInput",
     "InboundDelivery",
     "Integration",

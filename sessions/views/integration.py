@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
+from sessions.forges.adapter import ForgeKind
 from sessions.forges.registry import NAMES
 from sessions.forms.integration import IntegrationForm
 from sessions.forms.tracker import TrackerForm
@@ -40,7 +41,7 @@ from sessions.models import Integration, IntegrationRule
 from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
 from sessions.publish_settings import publishing_of
-from sessions.views.outside import change_link, newest_told, repeat_failed, take_inbound
+from sessions.views.outside import change_link, newest_told, take_inbound, try_again
 from sessions.views.requests import project_of, rail_filter
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
 from teams.models import Role
@@ -142,7 +143,7 @@ def integration_repeat(
 ) -> HttpResponse:
     access = project_of(request, project, need=Role.ADMIN)
     row = require_integration(access, tracker)
-    return repeat_failed(request, access.team, row, failed, to=page_url(access, tracker))
+    return try_again(request, access.team, row, failed, to=page_url(access, tracker))
 
 
 def show_page(
@@ -172,6 +173,8 @@ def show_page(
         "steps": TRACKERS[tracker].steps if tracker else "",
         "trackers": [] if tracker else _trackers(access),
         "kind": row.kind if row else "",
+        "is_github": publishing.kind is ForgeKind.GITHUB,
+        "uses_app": publishing.installation is not None,
         "address": address_of(row) if row else "",
         "problems": problems_of(row, publishing) if row else [],
         "form": form,

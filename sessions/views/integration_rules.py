@@ -6,7 +6,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions.access import ProjectAccess
 from sessions.forms.integration_rule import IntegrationRuleForm
@@ -14,6 +14,7 @@ from sessions.integrations.rules import (
     create_rule,
     delete_rule,
     find_rule,
+    move_rule,
     triggers_of,
     update_rule,
 )
@@ -84,6 +85,16 @@ def integration_rule_remove(
         "back": f"{page_url(access, tracker)}/rules/{row.pk}",
     }
     return render(request, "teams/confirm.html", context)
+
+
+@require_POST
+@team_view()
+def integration_rule_up(
+    request: TeamRequest, project: str, forge_rule: str, tracker: str = ""
+) -> HttpResponse:
+    access = project_of(request, project, need=Role.ADMIN)
+    move_rule(access, forge_rule, tracker=tracker, ip=client_ip(request))
+    return done(request, _("Rule moved."), to=page_url(access, tracker))
 
 
 def _page(

@@ -1,4 +1,4 @@
-"""What the pages of forges and of Slack have in common."""
+"""What the pages of outside systems have in common."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.errors import AppError
 from opencode_web.lib.json import JsonObject
 from sessions.integrations.accounts import confirm_link, unlink
-from sessions.integrations.repeat import repeat_delivery, repeat_reply
+from sessions.integrations.repeat import repeat_failed
 from sessions.models import InboundDelivery, Integration, OutsideReply
 from sessions.present.stored_text import stored_text
 from teams.access import TeamAccess
@@ -42,12 +42,11 @@ def change_link(request: TeamRequest, access: TeamAccess, linked: int, *, to: st
     return done(request, _("Account unlinked."), to=to)
 
 
-def repeat_failed(
+def try_again(
     request: TeamRequest, access: TeamAccess, row: Integration, failed: str, *, to: str
 ) -> HttpResponse:
     """Try a delivery or a reply that was given up once more."""
-    repeat = repeat_delivery if row.deliveries.filter(pk=failed).exists() else repeat_reply
-    repeat(access, row, failed)
+    repeat_failed(access, row, failed)
     return done(request, _("It is tried again."), to=to)
 
 

@@ -41,7 +41,7 @@ from sessions.integrations.slack.setup import (
     slack_host,
 )
 from sessions.models import Project, SlackWorkspace
-from sessions.views.outside import change_link, newest_told, repeat_failed, take_inbound
+from sessions.views.outside import change_link, newest_told, take_inbound, try_again
 from teams.access import require_role
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
@@ -146,7 +146,7 @@ def slack_linked(request: TeamRequest, linked: int) -> HttpResponse:
 @team_view(need=Role.ADMIN)
 def slack_repeat(request: TeamRequest, slack_failed: str) -> HttpResponse:
     row = require_workspace(request.access).integration
-    return repeat_failed(request, request.access, row, slack_failed, to=_url(request))
+    return try_again(request, request.access, row, slack_failed, to=_url(request))
 
 
 def _page(

@@ -14,11 +14,13 @@ from sessions.actions.webhooks import create_webhook
 from sessions.events.outbox import delivery
 from sessions.integrations.system import Found
 from sessions.models import (
+    GitHubApp,
     InboundDelivery,
     Integration,
     IntegrationRule,
     LinkedAccount,
     Project,
+    ProjectForge,
     SlackWorkspace,
     TeamPlugin,
 )
@@ -33,7 +35,8 @@ from tests.architecture.page_table import ADMIN_READ, EMPTY_GOVERN, EMPTY_WRITE,
 
 _HERE = "?directory={directory}"
 _P = "t/<slug:team>/p/<str:project>/"
-_I = _P + "trackers/<str:tracker>/"
+_T = _P + "trackers/<str:tracker>/"
+_I = "project/<project_id>/integration"
 _W = "t/<slug:team>/settings/webhooks/"
 _OF = "?team=acme"
 _MORE = {"budgetID": 0, "amount": 5, "reason": "To go on"}
@@ -101,11 +104,22 @@ PAGES = [
     Row("get", _P + "integration/rules/<str:forge_rule>/remove", ADMIN_READ),
     Row("post", _P + "integration/rules/<str:forge_rule>/remove", GOVERN),
     # They are the forge's.
-    Row("post", _I + "again/<str:failed>", _NONE),
-    *(Row(verb, _I + "rules/<str:forge_rule>", _NONE) for verb in ("get", "post")),
-    *(Row(verb, _I + "rules/<str:forge_rule>/remove", _NONE) for verb in ("get", "post")),
+    Row("post", _T + "again/<str:failed>", _NONE),
+    *(Row(verb, _T + "rules/<str:forge_rule>", _NONE) for verb in ("get", "post")),
+    Row("post", _T + "rules/<str:forge_rule>/up", _NONE),
+    *(Row(verb, _T + "rules/<str:forge_rule>/remove", _NONE) for verb in ("get", "post")),
+    Row("post", _P + "integration/rules/<str:forge_rule>/up", GOVERN),
+    Row("get", _P + "integration/app", ADMIN_READ),
+    # Without what GitHub sends along, they lead back to the page.
+    Row("get", _P + "integration/app/created", GOVERN),
+    Row("get", _P + "integration/app/installed", GOVERN),
+    Row("post", _P + "integration/app/connect", GOVERN),
+    Row("post", _P + "integration/app/disconnect", GOVERN),
+    Row("get", _P + "integration/app/remove", ADMIN_READ),
+    Row("post", _P + "integration/app/remove", GOVERN),
     # Without the secret of the forge.
     Row("post", "integrations/<str:integration>", NO_TOKEN),
+    Row("post", "integrations/github/<str:github_app>", NO_TOKEN),
     Row("post", "integrations/slack/<str:integration>", (404,) * 6),
     Row("get", _SET + "slack", READ),
     # Without a token to ask Slack about.
@@ -139,6 +153,18 @@ API = [
     Row("delete", "service-account/<account_id>", API_ADMIN, query=_OF),
     Row("post", "service-account/<account_id>/token", API_ADMIN, {"name": "CI"}, query=_OF),
     Row("delete", "service-account/<account_id>/token/<key_id>", API_ADMIN, query=_OF),
+    Row("get", "integration", API_READ, query=_OF),
+    Row("get", _I, API_READ),
+    Row("put", _I, API_GOVERN, {}),
+    Row("delete", _I, API_GOVERN),
+    Row("post", _I + "/secret", API_GOVERN),
+    Row("get", _I + "/rule", API_GOVERN),
+    Row("post", _I + "/rule", API_GOVERN, {"trigger": "issue_opened", "prompt": "Look"}),
+    Row("get", _I + "/rule/<forge_rule_id>", API_GOVERN),
+    Row("patch", _I + "/rule/<forge_rule_id>", API_GOVERN, {"enabled": False}),
+    Row("delete", _I + "/rule/<forge_rule_id>", API_GOVERN),
+    Row("get", _I + "/delivery", API_GOVERN),
+    Row("post", _I + "/delivery/<inbound_id>/retry", API_GOVERN),
     Row("get", "schedule", API_READ, query=_HERE),
     Row("post", "schedule", API_WRITE, _PLAN, query=_HERE),
     Row("get", "schedule/<schedule_id>", API_READ),
@@ -189,12 +215,20 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     failed = InboundDelivery.objects.create(id=new_id("ind"), integration=row, **given_up)
     account = {"host": "github.com", "outside_id": "1", "name": "alice", "linked_at": now}
     linked = LinkedAccount.objects.create(team=project.team, user=owner, **account)
-    rule = IntegrationRule.objects.create(
-        id=new_id("rul"), integration=row, position=1, trigger="issue_opened", created_at=now
+    about = {"integration": row, "trigger": "issue_opened", "prompt": "Look", "created_at": now}
+    for position in (1, 2):
+        rule = IntegrationRule.objects.create(id=new_id("rul"), position=position, **about)
+    ProjectForge.objects.create(
+        project=project, remote_url="https://github.com/acme/till.git", updated_at=now
     )
     found = Found(workspace="w", host="linear.app/acme", path="ENG", name="Acme", account="a")
     made |= {"kind": "linear", "is_tracker": True, "outside": asdict(found)}
     Integration.objects.create(id=new_id("igr"), created_at=now, **made)
+    app = GitHubApp(id=new_id("gha"), team=project.team, number=1, name="Acme", created_at=now)
+    app.api_url, app.origin = "https://api.github.com", "https://github.com"
+    app.private_key = app.webhook_secret = encrypt("s3cret")
+    app.save()
+    app.installations.create(project=project, number=1, repository="acme/till")
     of_team = Integration(id=new_id("igr"), team=project.team, kind="slack", created_at=now)
     of_team.save()
     workspace = SlackWorkspace(integration=of_team, workspace="T0ACME", name="Acme")
@@ -204,10 +238,11 @@ def _make_integration(owner: User, project: Project) -> dict[str, str]:
     channel = workspace.channels.create(channel="C0TILL", name="till", project=project)
     return {
         "integration": row.pk,
-        "failed": failed.pk,
+        "github_app": app.pk,
         "slack_failed": slack_failed.pk,
+        **dict.fromkeys(("failed", "inbound_id"), failed.pk),
         "linked": str(linked.pk),
-        "forge_rule": rule.pk,
+        **dict.fromkeys(("forge_rule", "forge_rule_id"), rule.pk),
         "tracker": "linear",
         "channel": str(channel.pk),
     }

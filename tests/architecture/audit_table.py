@@ -11,6 +11,7 @@ _P = r"t/<slug:team>/p/<str:project>/"
 _I = rf"{_P}(integration|trackers/<str:tracker>)"
 _S = r"t/<slug:team>/s/<str:session>/"
 _SET = r"t/<slug:team>/settings/"
+_A = r"project/<project_id>/integration"
 _MODELS = r"(t/<slug:team>/settings|me|ops)/models/"
 _ONE_ACCOUNT = _MODELS + r"p/<str:provider>/"
 
@@ -176,14 +177,24 @@ DOORS: dict[str, Recorded] = {
     rf"post {_I}/remove": Did.INTEGRATION_DELETED,
     rf"post {_I}/link": "a code that links nothing until it comes in a comment",
     rf"post {_I}/link/.+": Did.ACCOUNT_UNLINKED,
+    rf"post {_I}/rules/.+/up": Did.INTEGRATION_RULE_CHANGED,
     rf"post {_I}/rules": Did.INTEGRATION_RULE_ADDED,
     rf"post {_I}/rules/[^/]+": Did.INTEGRATION_RULE_CHANGED,
     rf"post {_I}/rules/.+/remove": Did.INTEGRATION_RULE_REMOVED,
     rf"post {_I}/again/.+": Did.INTEGRATION_REPEATED,
+    rf"post {_P}integration/app/connect": "GitHub, which has to agree, is not there",
+    rf"post {_P}integration/app/(dis.+|remove)": Did.INTEGRATION_UPDATED,
+    rf"put {_A}": Did.INTEGRATION_UPDATED,
+    rf"delete {_A}": Did.INTEGRATION_DELETED,
+    rf"post {_A}/secret": Did.INTEGRATION_UPDATED,
+    rf"post {_A}/rule": Did.INTEGRATION_RULE_ADDED,
+    rf"patch {_A}/rule/.+": Did.INTEGRATION_RULE_CHANGED,
+    rf"delete {_A}/rule/.+": Did.INTEGRATION_RULE_REMOVED,
+    rf"post {_A}/delivery/.+": Did.INTEGRATION_REPEATED,
     rf"post {_SET}slack": Did.SLACK_CONNECTED,
     rf"post {_SET}slack/remove": Did.SLACK_REMOVED,
-    rf"post {_SET}slack/channels.*": Did.SLACK_CHANGED,
     rf"post {_SET}slack/again/.+": Did.INTEGRATION_REPEATED,
+    rf"post {_SET}slack/channels.*": Did.SLACK_CHANGED,
     rf"post {_SET}slack/link": "a code that links nothing until it comes in a message",
     rf"post {_SET}slack/link/.+": Did.ACCOUNT_UNLINKED,
     "post integrations/.+": "what it asks for is recorded when it is done",

@@ -76,6 +76,7 @@ OF_NOW = {
     *("webhook.pinged", "webhook.redelivered", "mcp.signed_out"),
     *("integration.deleted", "integration.repeated", "integration.rule_removed", "slack.removed"),
     "searches once; nothing is kept",
+    "GitHub, which has to agree, is not there",
     "a sign-in at a provider that has not ended: its end is recorded",
     # Refused by their actions: public links and the tokens of service accounts.
     *("share.created", "token.created"),

@@ -39,7 +39,8 @@ STANDS_FOR = {
     "others": f"(get|post) ({_S}(queue/<str:prompt>/(edit|deliver|remove)|share.*|privacy)"
     f"|{_SET}slack/link/.+|{_P}{_I}/link/.+|{_P}schedules/.+)"
     "|put session/<session_id>/privacy",
-    "set_up": f"(get|post) {_P}{_I}(/secret|/remove|/again/.+|/rules.*)?"
+    "set_up": f"(get|post) {_P}{_I}(/secret|/remove|/again/.+|/rules.*|/app.*)?"
+    "|(get|put|post|patch|delete) project/<project_id>/integration.*"
     f"|post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|catalog"

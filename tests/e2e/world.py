@@ -150,7 +150,15 @@ def make_belongings(server: Installation, client: httpx.Client, browser: Browser
     client.patch("/config", json={"mcp": {"shop": shop}})
     skill = {"name": "till", "description": "How tills work.", "text": "# Tills\n\nThey count."}
     guest = {"email": "guest@example.com", "role": "member", "days": "7"}
+    page = f"{server.url}/t/{server.team}/p/{server.project}/"
+    on_github = {"remote_url": "https://github.com/acme/till.git"}
+    _submit(browser, page, "publishing", on_github, "()")
+    integration = client.put(f"/project/{server.project}/integration", json={})
+    assert integration.status_code == 200, integration.text
+    rule = {"trigger": "issue_opened", "prompt": "Look at {url}."}
+    rules = [client.post(f"/project/{server.project}/integration/rule", json=rule) for _ in "12"]
     return {
+        "forge_rule": str(rules[1].json()["id"]),
         "schedule": str(schedule.json()["id"]),
         "webhook": str(webhook.json()["id"]),
         "skill": _submit(browser, f"{settings}skills/", "new", skill, r"/skills/s/([^/\"]+)\""),

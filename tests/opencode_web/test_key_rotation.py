@@ -52,6 +52,8 @@ STORED = {
     "sessions/actions/secrets.py": "agent_sessions.ProjectSecret.value",
     "sessions/actions/team_secrets.py": "agent_sessions.TeamSecret.value",
     "sessions/actions/webhooks.py": "agent_sessions.Webhook.secret",
+    "sessions/github_tokens.py": "agent_sessions.GitHubInstallation.token",
+    "sessions/integrations/github_app.py": "agent_sessions.GitHubApp.private_key",
     "sessions/integrations/setup.py": "agent_sessions.Integration.secret",
     "sessions/integrations/trackers.py": "agent_sessions.Integration.token",
     "sessions/integrations/slack/setup.py": "agent_sessions.SlackWorkspace.bot_token",

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from sessions.forges.adapter import ForgeKind
+from tests.sessions.forges.github_apps import PlayedApps
 from tests.sessions.forges.pull_parts import PullParts, answer_parts
 from tests.web_server import answer, serve_any
 
@@ -41,6 +42,8 @@ class FakeForge:
     # The accounts that may push, and the token's own; names are "person" and the number.
     writers: set[int] = field(default_factory=set)
     account: int = 1
+    # GitHub's.
+    apps: PlayedApps = field(default_factory=PlayedApps)
     # Whether what is written is kept and the answer lost.
     loses_answers: bool = False
 
@@ -74,10 +77,15 @@ class FakeForge:
     def _answer(
         self, method: str, path: str, headers: dict[str, str], body: Json
     ) -> tuple[int, Any]:
-        if not self._is_signed(headers):
-            return 401, {"message": "401 Unauthorized"}
         parts = urlsplit(path)
         root = urlsplit(self.api).path
+        token = headers.get("authorization", "").rpartition(" ")[2]
+        below = parts.path.removeprefix(root)
+        if said := self.apps.answer(method, below, token, body):
+            return said
+        is_signed = self._is_signed(headers)
+        if said := None if is_signed else self.apps.refusal(method, below, token):
+            return said
         path = quote(self.path, safe="") if self.kind is ForgeKind.GITLAB else self.path
         here = f"{root}/{'projects' if self.kind is ForgeKind.GITLAB else 'repos'}/{path}"
         if (rest := parts.path.removeprefix(here)) != parts.path:

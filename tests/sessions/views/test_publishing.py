@@ -9,9 +9,10 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from opencode_web.lib.crypto import decrypt
+from opencode_web.lib.loop import submit
 from sessions.forges.adapter import ForgeError, ForgeKind
 from sessions.models import Project, ProjectForge
-from sessions.publish_settings import forge_of, publishing_of, push_credential
+from sessions.publish_settings import forge_of, git_credential, publishing_of
 from sessions.secrets import project_redactor
 from teams.models import AuditEntry, User
 
@@ -67,8 +68,11 @@ def test_a_known_host_needs_no_choice(browser: Client, url: str, project: Projec
     chosen = publishing_of(project)
     assert chosen.can_request
     assert (chosen.api_url, chosen.path) == ("https://api.github.com", "acme/till")
-    assert push_credential(chosen, chosen.url) == f"x-access-token:{TOKEN}"
-    assert push_credential(chosen, "https://github.com/mallory/till.git") == ""
+    other = "https://github.com/mallory/till.git"
+    given = [
+        submit(git_credential(chosen, url, push=True)).result(10) for url in (chosen.url, other)
+    ]
+    assert given == [f"x-access-token:{TOKEN}", ""]
 
 
 def test_an_empty_token_keeps_the_one_that_is_stored(browser: Client, url: str) -> None:

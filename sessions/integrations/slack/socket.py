@@ -87,9 +87,9 @@ async def converse(row: SlackWorkspace) -> None:
         async with asyncio.timeout(_OPEN_S):
             await client.connect()  # type: ignore[no-untyped-call]
         await in_db(note, row.pk, "")
-        while await client.is_connected():
+        while not is_off.is_set() and await client.is_connected():
             await asyncio.sleep(_LOOK_S)
-            if is_off.is_set():
-                raise SlackError("link_disabled")
+        if is_off.is_set():
+            raise SlackError("link_disabled")
     finally:
         await client.close()  # type: ignore[no-untyped-call]

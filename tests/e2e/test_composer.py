@@ -136,6 +136,7 @@ def test_model_and_thinking_are_chosen_by_keys_alone_and_reach_the_turn(
     expect(picker.get_by_role("searchbox")).to_be_focused()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
+    wait_for(lambda: held or page.wait_for_timeout(50))
     held.pop().continue_()
     page.unroute(re.compile("/choices"))
     expect(agent).to_have_text("Agent: Build")

@@ -165,7 +165,7 @@ class ForgeDeliveryWire(TypedDict):
 @router.get("/integration", summary="Integrations of a team's projects")
 def list_integrations(request: ApiRequest, team: str = "") -> list[ForgeIntegrationWire]:
     found = visible_projects(request.auth).filter(team=team_of(request, team).team)
-    rows = Integration.objects.filter(project__in=found)
+    rows = Integration.objects.filter(project__in=found, is_tracker=False)
     rows = rows.select_related("project", "account").order_by("pk")
     return [_to_wire(row) for row in rows[:MAX_LISTED]]
 

@@ -38,6 +38,13 @@ def send(client: Client, method: str, path: str, body: dict[str, Any]) -> Any:
     return answer.json()
 
 
+def test_only_those_of_forges_are_listed(client: Client, path: str, project: Project) -> None:
+    made = send(client, "put", path, {})
+    kind = {"kind": "linear", "is_tracker": True, "created_at": timezone.now()}
+    Integration.objects.create(id="igr_linear", team=project.team, project=project, **kind)
+    assert [one["id"] for one in client.get("/integration").json()] == [made["id"]]
+
+
 def test_its_life(client: Client, path: str, alice: User, project: Project) -> None:
     assert client.get("/integration").json() == []
     assert client.get(path).status_code == 404

@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol, Self
 
+from django.utils.translation import gettext
+
 from opencode_web.lib.reasons import Cause, Told, Value, english
 from sessions.forges.commit_checks import CommitCheck
 from sessions.forges.reasons import ForgeReason
@@ -117,6 +119,10 @@ class ForgeError(Exception):
     def __init__(self, told: ForgeReason | Told, /, **values: Value) -> None:
         self.told: Told = Cause(told, values) if isinstance(told, ForgeReason) else told
         super().__init__(english(self.told))
+
+    def worded(self) -> str:
+        """Returns: `told` in the language of whoever reads it now."""
+        return self.told.worded() if isinstance(self.told, Cause) else gettext(self.told)
 
     @property
     def reason(self) -> ForgeReason | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -30,6 +31,18 @@ def model_field() -> forms.CharField:
         required=False,
         help_text=_("provider/model. Leave it empty for the project's default."),
     )
+
+
+# Of fields for keys: nothing that browsers could keep or send to be checked.
+UNKEPT = {"autocomplete": "off", "spellcheck": "false"}
+
+
+class SecretField(forms.CharField):
+    """A key that is pasted. Empty leaves the stored one as it is."""
+
+    def __init__(self, **more: Any) -> None:  # Any: as Django's own has them
+        widget = forms.PasswordInput(attrs=UNKEPT)
+        super().__init__(max_length=300, required=False, widget=widget, **more)
 
 
 class _ProjectForm(forms.Form):

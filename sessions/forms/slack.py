@@ -6,36 +6,26 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from sessions.forms.fields import UNKEPT, SecretField
 from sessions.models import Project
-
-_SECRET = {"autocomplete": "off", "spellcheck": "false"}
 
 
 class SlackForm(forms.Form):
     """The tokens of the Slack app; empty for what is to stay as it is."""
 
-    bot_token = forms.CharField(
+    bot_token = SecretField(
         label=_("Bot token"),
-        max_length=300,
-        required=False,
-        widget=forms.PasswordInput(attrs=_SECRET),
         help_text=_("Under OAuth & Permissions, once the app is installed. It begins with xoxb-."),
     )
-    app_token = forms.CharField(
+    app_token = SecretField(
         label=_("App token"),
-        max_length=300,
-        required=False,
-        widget=forms.PasswordInput(attrs=_SECRET),
         help_text=_(
             "For Socket Mode, which needs no address that Slack can reach. Under Basic "
             "Information, with the scope connections:write. It begins with xapp-."
         ),
     )
-    secret = forms.CharField(
+    secret = SecretField(
         label=_("Signing secret"),
-        max_length=300,
-        required=False,
-        widget=forms.PasswordInput(attrs=_SECRET),
         help_text=_("Instead of an app token, where Slack can reach this server."),
     )
 
@@ -47,7 +37,7 @@ class ChannelForm(forms.Form):
         label=_("Channel ID"),
         max_length=40,
         required=False,
-        widget=forms.TextInput(attrs=_SECRET),
+        widget=forms.TextInput(attrs=UNKEPT),
         help_text=_(
             "In Slack at the end of the channel's details, such as C0123456789. Leave it empty for "
             "direct messages."

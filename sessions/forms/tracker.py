@@ -6,12 +6,11 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from sessions.forms.fields import UNKEPT, SecretField
 from sessions.forms.integration import IntegrationForm
 from sessions.integrations.trackers import TrackerDraft
 from sessions.models import Integration
 from teams.models import User
-
-_SECRET = {"autocomplete": "off", "spellcheck": "false"}
 
 
 class TrackerForm(IntegrationForm):
@@ -19,24 +18,18 @@ class TrackerForm(IntegrationForm):
 
     field_order = ("token", "path", "secret")
 
-    token = forms.CharField(
+    token = SecretField(
         label=_("API key"),
-        max_length=300,
-        required=False,
-        widget=forms.PasswordInput(attrs=_SECRET),
         help_text=_("Comments are written as its account, so make it one of a member for agents."),
     )
     path = forms.CharField(
         label=_("Team key"),
         max_length=20,
-        widget=forms.TextInput(attrs=_SECRET),
+        widget=forms.TextInput(attrs=UNKEPT),
         help_text=_("What the team's issues begin with, such as ENG for ENG-123."),
     )
-    secret = forms.CharField(
+    secret = SecretField(
         label=_("Signing secret"),
-        max_length=300,
-        required=False,
-        widget=forms.PasswordInput(attrs=_SECRET),
         help_text=_("Of the webhook, once it is made with the address that this page shows."),
     )
     pulls = forms.BooleanField(

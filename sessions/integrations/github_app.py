@@ -19,7 +19,6 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue, list_of, object_of, text_of
-from opencode_web.lib.reasons import Cause
 from sessions.access import ProjectAccess
 from sessions.events.reasons import read_cause
 from sessions.forges.adapter import ForgeError, ForgeKind
@@ -152,7 +151,7 @@ async def make_app(
                     "Create the app again."
                 )
             ) from exc
-        raise Invalid(_told(exc)) from exc
+        raise Invalid(exc.worded()) from exc
     return await in_db(_keep_app, access, publishing, app_id, made, ip)
 
 
@@ -192,7 +191,7 @@ async def connect_app(access: ProjectAccess, *, ip: str | None = None) -> GitHub
     except ForgeError as exc:
         if exc.reason in ENDED:
             await in_db(_note_missing, access, exc.reason)
-        raise Invalid(_told(exc)) from exc
+        raise Invalid(exc.worded()) from exc
     row = GitHubInstallation(project=access.project, app=app, number=number, repository=path)
     await in_db(_keep_installation, access, row, token, ip)
     return row
@@ -289,10 +288,6 @@ def note_event(app: GitHubApp, event: str, sent: JsonObject) -> bool:
 def _names(repositories: list[JsonValue]) -> list[str]:
     found = (one for one in repositories if isinstance(one, dict))
     return [text_of(one, "full_name").lower() for one in found]
-
-
-def _told(error: ForgeError) -> str:
-    return error.told.worded() if isinstance(error.told, Cause) else _(error.told)
 
 
 def _record(access: ProjectAccess, app: GitHubApp, change: str, ip: str | None) -> None:

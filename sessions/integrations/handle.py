@@ -142,9 +142,10 @@ async def _handle_comment(row: InboundDelivery) -> None:
     """Raises: ForgeError; AppError."""
     work = await in_db(_Work.of, row)
     try:
+        start = None
         if not work.code:
             work = replace(work, heard=await work.system.complete(work.heard))
-        start = None if work.code else await find_start(row, work.heard, work.system)
+            start = await find_start(row, work.heard, work.system)
         if start is not None:
             await in_db(_do, replace(work, start=start, heard=start.heard), start.user, start.pull)
             return

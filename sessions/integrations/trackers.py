@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Conflict, Invalid
-from opencode_web.lib.reasons import Cause
 from sessions.access import ProjectAccess
 from sessions.forges.adapter import ForgeError
 from sessions.integrations.setup import (
@@ -55,8 +54,7 @@ async def probe_tracker(tracker: str, row: Integration | None, draft: TrackerDra
         token = draft.token or (key_of(row) if row else "")
         return await opens(token, nothing).probe(draft.path)
     except ForgeError as exc:
-        told = exc.told.worded() if isinstance(exc.told, Cause) else _(exc.told)
-        raise Invalid(told, field="token") from exc
+        raise Invalid(exc.worded(), field="token") from exc
 
 
 @transaction.atomic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from csp.constants import SELF
@@ -15,8 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from opencode_web.lib.errors import AppError, Conflict, Invalid, NotFound
-from opencode_web.lib.json import JsonObject
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.loop import submit
 from opencode_web.lib.outside import waits_outside
 from sessions.access import ProjectAccess
@@ -39,6 +39,7 @@ from sessions.integrations.setup import no_address
 from sessions.models import GitHubInstallation
 from sessions.present.frame.rail import load_rail
 from sessions.present.projects import project_url
+from sessions.views.outside import take_inbound
 from sessions.views.requests import project_of, rail_filter
 from teams.http import TeamRequest, client_ip, done, go, team_view
 from teams.models import Role
@@ -49,14 +50,13 @@ _MAX_CHARS = 2_000
 @csrf_exempt
 @require_POST
 def inbound(request: HttpRequest, github_app: str) -> HttpResponse:
-    """What GitHub sends for all installations of an app. It is believed by its signature alone."""
-    try:
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        rows = receive_for_app(github_app, headers, request.body)
-    except AppError as exc:
-        refused: JsonObject = {"error": str(exc)}
-        return JsonResponse(refused, status=exc.status)
-    return JsonResponse({"deliveries": [row.pk for row in rows]}, status=202)
+    """What GitHub sends for all installations of an app."""
+
+    def take(headers: Mapping[str, str], body: bytes) -> HttpResponse:
+        rows = receive_for_app(github_app, headers, body)
+        return JsonResponse({"deliveries": [row.pk for row in rows]}, status=202)
+
+    return take_inbound(request, take)
 
 
 @require_GET

@@ -19,6 +19,7 @@ from teams.actions.break_glass import break_glass
 from teams.actions.directory import create_directory_token
 from teams.actions.managed_members import apply_roles
 from teams.actions.tokens import create_token
+from teams.announcements import forget_kept_announcements
 from teams.audit import LASTING, AuditAction
 from teams.models import IdentityProvider, Membership, Role, Scope, Team, User
 from tests.architecture.access_table import Codes
@@ -324,6 +325,8 @@ def claim_that_is_gone(stage: Stage) -> Case:
 
 def maintenance(stage: Stage) -> Case:
     post_announcement(stage.root, Draft("Back at noon", stops_prompts=True))
+    # The transaction of the test never commits.
+    forget_kept_announcements()
     return Case(browser_of(stage.alice), in_maintenance, sees_work=True, only_writes=True)
 
 

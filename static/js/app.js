@@ -46,19 +46,20 @@ if (sessionStorage.step && has("[data-app]")) import("./rail.js").then(({ lookAh
 bind({ id: "next-session", when: hasRows, run: () => go(1) });
 bind({ id: "previous-session", when: hasRows, run: () => go(-1) });
 
-// The palette comes when it is used; without scripts its link opens the search page.
+// Loaded when it is used; without scripts its link opens the search page.
 const find = () => has("[data-palette-open]");
 function openPalette(typed) {
   const dialog = has("[data-palette]");
   if (dialog.open) return;
   const field = dialog.querySelector("input");
   if (typed) field.value = typed;
-  // At once: its field takes what is typed while the rest loads, and Enter.
+  // Its field takes keys, and Enter, while the rest loads.
   let isSent = false;
   dialog.onsubmit = (early) => {
     early.preventDefault();
     isSent = true;
   };
+  document.activeElement.closest("[data-menu]")?.firstElementChild.focus();
   dialog.showModal();
   field.select();
   if (typed) field.selectionStart = field.selectionEnd;

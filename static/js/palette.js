@@ -22,7 +22,7 @@ let asked = 0;
 // Enter came before the answer to what was typed.
 let isWanted = false;
 
-// What is done when it has closed and the focus is back.
+// Done after it has closed.
 let wanted = "";
 
 /** It is open, with the last query. `isSent`: Enter was pressed already. */

@@ -2,7 +2,7 @@
 import { settle } from "./window.js";
 const waiting = new Map();
 // A paint lays the page out, so what follows soon waits for more.
-const PAINT_MS = 100;
+const PAINT_MS = 125;
 let paintedAt = 0;
 let timer = null;
 const size = (text) => [...text].length;

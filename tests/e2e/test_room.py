@@ -42,18 +42,19 @@ def test_turns_wait_in_line_for_a_key_and_another_model_goes_on_when_it_is_refus
     mortal: Installation, tmp_path: Path
 ) -> None:
     running, most, lock = [0], [0], threading.Lock()
-    refuses = threading.Event()
+    refuses, released = threading.Event(), threading.Event()
 
     def answer(_: Request) -> Reply:
         if refuses.is_set():
             return Reply(status=401, error=REFUSED)
-        return Reply(text="Done with it.", chunk_chars=1, chunk_delay_s=0.3)
+        return Reply(text="Done with it.", chunk_chars=1, chunk_delay_s=0.02)
 
     class Counting(OpenAIServer):
         def frames(self, reply: Reply) -> Any:
             with lock:
                 running[0] += 1
                 most[0] = max(most[0], running[0])
+            released.wait(60)
             yield from super().frames(reply)
             with lock:
                 running[0] -= 1
@@ -91,6 +92,7 @@ def test_turns_wait_in_line_for_a_key_and_another_model_goes_on_when_it_is_refus
         page.goto(f"{mortal.url}/t/{mortal.team}/s/{waits}")
         expect(page.locator(".status").first).to_contain_text("Waiting for room at Loop")
         shoot(page, tmp_path, "room")
+        released.set()
         for session in sessions:
             wait_for(
                 lambda session=session: "Done with it." in said_in(client, session), seconds=60

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from importlib import import_module
 from itertools import groupby, islice
 from typing import Any
 
@@ -33,6 +34,10 @@ def _fill(apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
     while some := list(islice(rows, _ROWS)):
         # Going back to the migration before leaves the rows.
         usage.objects.bulk_create(some, ignore_conflicts=True)
+    # Migrations of teams that came later may have run before this one, and summed up no rows.
+    if hasattr(apps.all_models["teams"].get("spend"), "model"):
+        import_module("teams.migrations.0022_fill_spend")._fill(apps, editor)
+        import_module("teams.migrations.0041_fill_model_spend").fill(apps, editor)
 
 
 def _entries(apps: StateApps) -> Iterator[dict[str, Any]]:

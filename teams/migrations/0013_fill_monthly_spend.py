@@ -40,8 +40,6 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("teams", "0012_monthly_spend"),
-        # It fills the usage of older logs.
-        ("agent_sessions", "0043_usage"),
     ]
 
     operations = [migrations.RunPython(_fill, migrations.RunPython.noop)]

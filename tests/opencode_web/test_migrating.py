@@ -1,11 +1,17 @@
-"""Migrations run forwards and backwards where there is something to lose."""
+"""Migrations run forwards and backwards where there is something to lose.
+
+One by one: a new database takes the squashed ones, which have to make the same of it.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -30,6 +36,27 @@ IRREVERSIBLE: dict[str, str] = {}
 # The first migrations of each released version. Until there is one: where the project began.
 FIRST = "beginning"
 RELEASED: dict[str, Targets] = {FIRST: [(app, "0001_initial") for app in OURS]}
+_SCHEMA = {
+    "sqlite": (
+        "SELECT m.name, c.name, c.type, c.[notnull], c.dflt_value, c.pk"
+        " FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'",
+        "SELECT m.name, k.[table], k.[from], k.[to], k.on_delete"
+        " FROM sqlite_master m, pragma_foreign_key_list(m.name) k",
+        "SELECT name, sql FROM sqlite_master WHERE type <> 'table'",
+    ),
+    "postgresql": (
+        "SELECT table_name, column_name, data_type, character_maximum_length, is_nullable,"
+        " column_default, is_identity FROM information_schema.columns"
+        " WHERE table_schema = 'public'",
+        "SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint"
+        " WHERE connamespace = 'public'::regnamespace",
+        # What Django names after a table keeps its name when the table is renamed.
+        r"SELECT regexp_replace(indexdef, 'INDEX \S+ ON', 'INDEX ON') FROM pg_indexes"
+        " WHERE schemaname = 'public'",
+        "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal",
+        "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace",
+    ),
+}
 
 
 @pytest.fixture
@@ -68,13 +95,45 @@ def _on_server(*statements: str) -> None:
             server.execute(statement)  # type: ignore[arg-type]
 
 
+class StepLoader(MigrationLoader):
+    """Knows no squashed migrations."""
+
+    def load_disk(self) -> None:
+        super().load_disk()
+        steps = {key: one for key, one in self.disk_migrations.items() if not one.replaces}
+        self.disk_migrations = steps
+
+
+def step_executor() -> MigrationExecutor:
+    # What an earlier one knows of the database is no longer so.
+    executor = MigrationExecutor(connection)
+    executor.loader = StepLoader(connection)
+    return executor
+
+
 def heads() -> Targets:
-    return [node for node in MigrationLoader(connection).graph.leaf_nodes() if node[0] in OURS]
+    return StepLoader(connection).graph.leaf_nodes()
 
 
 def migrate(targets: Targets) -> None:
-    # What an earlier one knows of the database is no longer so.
-    MigrationExecutor(connection).migrate(targets)
+    step_executor().migrate(targets)
+
+
+def schema(run: Callable[[str], Any]) -> list[set[Any]]:
+    """Returns: columns, keys, indexes and triggers, in whichever order the columns are."""
+    return [set(run(statement).fetchall()) for statement in _SCHEMA[connection.vendor]]
+
+
+def migrated_schema() -> list[set[Any]]:
+    """Returns: that of a new database."""
+    if connection.vendor == "sqlite":
+        with closing(sqlite3.connect(database())) as made:
+            return schema(made.execute)
+    url = urlsplit(os.environ["DATABASE_URL"])._replace(
+        path=f"/{template(os.environ['DATABASE_URL'])}"
+    )
+    with psycopg.connect(urlunsplit(url)) as made:
+        return schema(made.execute)  # type: ignore[arg-type]
 
 
 def tell(folder: Path) -> Session:
@@ -126,7 +185,7 @@ def test_what_the_logs_say_survives_going_back_and_forth(
 def test_every_released_version_can_be_upgraded_with_what_is_in_it(
     own_database: None, version: str
 ) -> None:
-    executor = MigrationExecutor(connection)
+    executor = step_executor()
     executor.migrate(RELEASED[version])
     then = executor.loader.project_state(RELEASED[version]).apps
     made = fill(then)
@@ -134,3 +193,5 @@ def test_every_released_version_can_be_upgraded_with_what_is_in_it(
     migrate(heads())
     assert Event.objects.count() == 1
     assert Session.objects.count() == 1
+    with connection.cursor() as cursor:
+        assert schema(cursor.execute) == migrated_schema()

@@ -8,7 +8,7 @@ the team do.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -204,3 +204,14 @@ def places_of(sessions: Collection[Session]) -> dict[str, PlaceInLine]:
     hosts = {one.project.host for one in sessions if one.pk in waiting and one.state_since < before}
     line = read_line(hosts) if hosts else {}
     return {session_id: line.get(session_id, NO_PLACE) for session_id in waiting}
+
+
+def all_wait_for_funds(sessions: Iterable[Session]) -> set[str]:
+    """Returns: ids of those that wait for sub-agents, all of which wait for a budget."""
+    ids = [one.pk for one in sessions if one.waits_for == WaitsFor.CHILDREN]
+    if not ids:
+        return set()
+    below = Session.objects.filter(root__in=ids, state=State.BUSY)
+    waits = set(below.exclude(waits_for=WaitsFor.CHILDREN).values_list("root", "waits_for"))
+    others = {root for root, why in waits if why != WaitsFor.FUNDS}
+    return {root for root, _why in waits} - others

@@ -33,7 +33,7 @@ from sessions.present.place import Place
 from sessions.present.place_in_line import place_text
 from sessions.present.pulls import PullLine
 from sessions.present.stored_text import outcome_of
-from sessions.queue_position import PlaceInLine, places_of
+from sessions.queue_position import PlaceInLine, all_wait_for_funds, places_of
 from sessions.totals import Used, count_tokens
 from teams.access import roles_with
 from teams.models import Role, User
@@ -179,9 +179,14 @@ class Row:
 
 
 def look_of(
-    session: Session, *, asked: bool = False, place: PlaceInLine | None = None
+    session: Session,
+    *,
+    asked: bool = False,
+    place: PlaceInLine | None = None,
+    no_funds: bool = False,
 ) -> tuple[Look, str]:
-    """`asked`: a sub-agent waits for a person; `place`: from `places_of`.
+    """`asked`: a sub-agent waits for a person; `place`: from `places_of`; `no_funds`: from
+    `all_wait_for_funds`.
 
     Returns: the shape of the state, and its name.
     """
@@ -192,7 +197,7 @@ def look_of(
             return "run", _("Compacting")
         if place is not None:
             return "queue", place_text(place)
-        if session.waits_for in (WaitsFor.FUNDS, WaitsFor.ROOM):
+        if no_funds or session.waits_for in (WaitsFor.FUNDS, WaitsFor.ROOM):
             is_room = session.waits_for == WaitsFor.ROOM
             return "queue", outcome_of(session) if is_room else _("Waiting for budget")
         return "run", _("Retrying") if session.waits_for == WaitsFor.RETRY else _("Running")
@@ -221,7 +226,12 @@ def build_header(
     `session.project.team` should be loaded.
     """
     line = places_of([session])
-    look, text = look_of(session, asked=_is_asked_below(session), place=line.get(session.pk))
+    look, text = look_of(
+        session,
+        asked=_is_asked_below(session),
+        place=line.get(session.pk),
+        no_funds=session.pk in all_wait_for_funds([session]),
+    )
     place = Place.of(session)
     if look == "run" and is_restoring(session):
         text = _("Restoring files")
@@ -313,19 +323,20 @@ def build_row(
     asked: Asked | None = None,
     *,
     place: PlaceInLine | None = None,
+    no_funds: bool = False,
     doing: str = "",
     viewer: User | None = None,
     role: Role | None = None,
     pull: PullLine | None = None,
     kind: str = "",
 ) -> Row:
-    """`asked`: what waits for a person; `place`: from `places_of`;
+    """`asked`: what waits for a person; `place` and `no_funds`: as `look_of` has them;
     `doing`: the call that runs; `viewer`: who it is for, None for everybody; `pull`: the newest
     pull request; `kind` and `role`: as the row has them.
 
     `session.project.team` and `session.owner` should be loaded.
     """
-    look, text = look_of(session, asked=asked is not None, place=place)
+    look, text = look_of(session, asked=asked is not None, place=place, no_funds=no_funds)
     owner = session.owner.display_name if session.owner and session.owner != viewer else ""
     if session.state == State.IDLE and session.outcome_detail.endswith(f" by {owner}"):
         # The detail names the same person.

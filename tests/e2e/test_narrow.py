@@ -80,6 +80,21 @@ def test_the_menu_of_a_session_has_its_title_of_now(
     expect(page.get_by_label("Title", exact=True)).to_have_value("Mend the till")
 
 
+def test_a_palette_opened_from_a_menu_gives_the_focus_back(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/t/{server.team}/s/{new_session(client)}")
+    menu = page.get_by_label("More about this session")
+    menu.click()
+    page.get_by_role("link", name="Search and navigate").click()
+    palette = page.get_by_role("dialog", name="Search and navigate")
+    expect(palette).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(palette).to_be_hidden()
+    expect(menu).to_be_focused()
+
+
 def test_a_new_session_goes_on_at_the_end_of_its_draft(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:

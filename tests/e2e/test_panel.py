@@ -326,7 +326,6 @@ def test_the_palette_finds_what_was_said_and_goes_there(
     page.keyboard.press("F6")
     expect(page.locator("#panel-files .file-code")).to_be_focused()
     assert page.url.endswith("?panel=files&file=notes.md")
-    session = page.url.partition("?")[0]
 
     page.keyboard.press("Control+k")
     expect(palette.get_by_role("option", name="notes.md")).to_be_visible()
@@ -339,16 +338,6 @@ def test_the_palette_finds_what_was_said_and_goes_there(
     page.keyboard.type("x")
     page.keyboard.press("Escape")
     expect(palette).to_be_hidden()
-
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(session)
-    menu = page.locator("summary[aria-label='More about this session']")
-    menu.click()
-    page.get_by_role("link", name="Search and navigate").click()
-    expect(palette).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(palette).to_be_hidden()
-    expect(menu).to_be_focused()
 
 
 def test_commands_of_the_page_are_done_from_the_palette_and_the_message_field(

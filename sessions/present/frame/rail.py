@@ -32,7 +32,7 @@ from sessions.present.frame.forks import origins_of
 from sessions.present.projects import labels_of
 from sessions.present.pulls import newest_pulls
 from sessions.present.sessions import Asked, Row, build_row
-from sessions.queue_position import places_of
+from sessions.queue_position import all_wait_for_funds, places_of
 from sessions.visibility import projects_in, role_for, sessions_in, with_roles
 from teams.access import TeamAccess, has_role
 from teams.models import Role
@@ -194,10 +194,11 @@ def build_rows(
     With it the sessions are those of `with_roles`. `is_live`: for whatever page the person is on.
 
     One query for pull requests, one for attempts, one for what forks were made of, two for what the
-    waiting ones ask, up to five for the busy ones.
+    waiting ones ask, up to six for the busy ones.
     """
     asked = _asked_in(sessions)
     line = places_of(sessions)
+    unfunded = all_wait_for_funds(sessions)
     busy = [one for one in sessions if one.state == State.BUSY and one.pk not in line]
     doing = calls_at_work(busy)
     pulls = newest_pulls([session.pk for session in sessions])
@@ -208,6 +209,7 @@ def build_rows(
             session,
             asked.get(session.pk),
             place=line.get(session.pk),
+            no_funds=session.pk in unfunded,
             doing=doing.get(session.pk, ""),
             viewer=None if access is None or is_live else access.user,
             role=None if access is None else _role_on_page(access, session, is_live=is_live),

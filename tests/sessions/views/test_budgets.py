@@ -206,6 +206,13 @@ def test_a_session_says_that_its_sub_agent_waits_for_a_budget(
     assert "Not enough is left." in block_of(page)
     # More may be written to it: what comes next may cost less.
     assert "disabled" not in page.split('class="send"')[1].split("</span>\n")[0]
+    for place in (f'id="status-{session.pk}"', "data-session-row"):
+        assert "Waiting for budget" in page.split(place)[1].split("</a>")[0]
+
+    other = make_session(alice, project, parent=session)
+    write(other, SessionStatus(state="busy"))
+    page = client_for(alice).get(f"/t/acme/s/{session.pk}").content.decode()
+    assert "Waiting for budget" not in page
 
 
 def test_a_reached_budget_of_a_member_stops_only_them(

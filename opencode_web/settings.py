@@ -255,7 +255,7 @@ CACHES: dict[str, dict[str, Any]] = {  # Django's own shape
     else {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
-        "OPTIONS": {"socket_timeout": 2.0, "socket_connect_timeout": 2.0},
+        "OPTIONS": {"socket_timeout": 1.0, "socket_connect_timeout": 1.0},
     },
 }
 CHANNEL_LAYERS: dict[str, dict[str, Any]] = {  # the shape of channels
@@ -273,7 +273,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (  # the shape of kombu
     if EMBEDDED
     # The queue is a doorbell and leases recover lost work, so a message must never come twice on
     # its own: the visibility timeout is longer than any turn. Nobody waits for a Redis that hangs.
-    else {"visibility_timeout": 24 * 3600, "socket_timeout": 2.0, "socket_connect_timeout": 2.0}
+    else {"visibility_timeout": 24 * 3600, "socket_timeout": 1.0, "socket_connect_timeout": 1.0}
 )
 # Whatever is not sent to the host of a project runs on the sender's own.
 CELERY_TASK_DEFAULT_QUEUE = f"sessions.{HOST_NAME}"

@@ -31,7 +31,7 @@ test: $(VENV)/.installed-dev ## Run the tests; ARGS="-k name" picks some
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "$(MARKS)" $(ARGS)
 
 deep: MARKS := deep
-deep: test ## Run the long tests that `make test` leaves out: faults, sweeps, made-up requests, genuine programs
+deep: test ## Run the long tests that `make test` leaves out: browser stories, faults, sweeps, genuine programs
 
 check: $(VENV)/.installed-dev ## Format, lint, types, layers, migrations
 	$(BIN)/ruff format --check

@@ -15,7 +15,7 @@ from tests.cli.editor import PROGRAM, environment, worktree_of
 from tests.e2e.installation import Installation, free_port
 from tests.e2e.rest import script, wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300), pytest.mark.any_database]
+pytestmark = [pytest.mark.deep, pytest.mark.e2e, pytest.mark.timeout(300), pytest.mark.any_database]
 INITIALIZE = {"protocolVersion": 1, "clientCapabilities": {}}
 Program = subprocess.Popen[str]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.browser import in_chromium, watched
@@ -12,7 +13,7 @@ from tests.e2e.rest import body, new_session
 from tests.e2e.test_budgets import COSTLY, PRICED
 from tests.e2e.test_together import bobs as bobs
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 
 
 def test_fr_02_a_member_reads_who_can_allow_more_cost_and_asks_them(

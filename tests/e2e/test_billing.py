@@ -17,7 +17,7 @@ from tests.e2e.test_budgets import PRICED
 from tests.e2e.test_together import bobs as bobs
 from tests.e2e.test_together import open_both, set_role
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 
 
 @pytest.fixture
@@ -133,7 +133,6 @@ note()
 """
 
 
-@pytest.mark.deep
 def test_fr_02_a_warning_stands_until_it_is_put_away_and_is_kept(
     server: Installation, pages: tuple[Page, Page]
 ) -> None:

@@ -14,7 +14,7 @@ from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, wait_for
 from tests.e2e.test_together import bobs as bobs
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 # An answer of ten thousand tokens costs a dollar.
 PRICED = {"provider": {"demo": {"models": {"inline": {"cost": {"input": 0, "output": 100}}}}}}
 UNPRICED = {

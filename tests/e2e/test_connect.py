@@ -13,7 +13,7 @@ from tests.e2e.browser import of_page, signed_in_as
 from tests.e2e.installation import Installation
 from tests.providers.views.test_connect import KEY, compatible
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,6 @@ def test_the_list_of_providers_narrows_as_somebody_types(server: Installation, p
     expect(page.get_by_role("heading", level=1)).to_have_text("Connect Groq")
 
 
-@pytest.mark.deep
 def test_a_code_is_entered_at_the_vendor_and_the_page_goes_on_by_itself(
     played: Installation, signed_in: BrowserContext
 ) -> None:

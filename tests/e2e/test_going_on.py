@@ -16,7 +16,7 @@ from tests.e2e.browser import in_chromium, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import ask, body, new_session, script, wait_for
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 PHONE = {"width": 390, "height": 844}
 
 

@@ -15,7 +15,7 @@ from tests.e2e.installation import Installation
 from tests.e2e.rest import approve_everything, ask, body, script, wait_for
 from tests.e2e.test_frame import DESK, PHONE, go, titled
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 GUARD_MS = 600
 # As if a click had been on its way.
 CLICK_WHAT_COMES = """() => {
@@ -108,7 +108,6 @@ def test_a_key_answers_in_a_list_only_what_is_selected(
     wait_for(lambda: client.get("/session/status").json() == {})
 
 
-@pytest.mark.deep
 def test_fr_01_what_waits_is_answered_on_home_without_scripts(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:

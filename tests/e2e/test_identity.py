@@ -16,7 +16,7 @@ from tests.e2e.installation import PASSWORD, Installation, free_port, installati
 from tests.e2e.nginx import below_agents, needs_nginx
 from tests.teams.identity.idp import make_key
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 VERSION, SAMLP_VERSION, EXPRESS_VERSION = "9.13.3", "8.0.0", "4.21.2"
 _RULE = """
 from teams.models import IdentityProvider, IdentityRule, Team
@@ -80,7 +80,7 @@ def below(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
         yield proxied
 
 
-@pytest.fixture(params=["shared", pytest.param("below", marks=[needs_nginx, pytest.mark.deep])])
+@pytest.fixture(params=["shared", pytest.param("below", marks=needs_nginx)])
 def site(request: pytest.FixtureRequest) -> Installation:
     """At the root of a host, or below `/agents`, with a new person: a key of theirs asks for a
     second step."""
@@ -102,7 +102,6 @@ def sign_in(page: Page, site: Installation) -> None:
     expect(page.get_by_role("navigation").first).to_be_visible()
 
 
-@pytest.mark.deep
 def test_a_person_signs_in_with_the_genuine_oidc_provider(site: Installation) -> None:
     base = base_of(site)
     with oidc_provider(f"{base}/sso/corp/return") as issuer, chromium() as browser:
@@ -133,7 +132,6 @@ def test_a_person_signs_in_with_the_genuine_oidc_provider(site: Installation) ->
             expect(page.get_by_role("link", name="Member", exact=True)).to_be_visible()
 
 
-@pytest.mark.deep
 def test_a_person_signs_in_with_a_genuine_saml_provider(site: Installation, tmp_path: Path) -> None:
     base = base_of(site)
     with (

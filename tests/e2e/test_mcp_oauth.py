@@ -22,7 +22,7 @@ from tests.e2e.installation import Installation
 from tests.e2e.mcp_oauth import Connection, deciding
 from tests.e2e.test_mcp_server import READING, WRITING, call
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.deep]
 
 
 async def test_a_client_that_knows_an_address_alone_connects(server: Installation) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browser import of_page
@@ -14,7 +15,7 @@ from tests.e2e.rest import ask, body, new_session, script, text_of, wait_for
 from tests.e2e.test_workspace import settle
 from tests.tools.mcp.servers import canned, living
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 # One red point.
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJ"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import httpx
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.browser import of_page
@@ -12,7 +13,7 @@ from tests.e2e.installation import Installation
 from tests.e2e.rest import new_session, wait_for
 from tests.e2e.test_lists import have_ask
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 # Longer than Chromium waits before it fetches the page of a link under the pointer.
 RESTED_MS = 800
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 
 import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.browser import chromium, phone, signed_in_as, watched
+from tests.e2e.browser import chromium, of_page, phone, signed_in_as, watched
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 from tests.e2e.test_budgets import COSTLY, PRICED
 from tests.e2e.test_together import bobs as bobs
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed"),
-    pytest.mark.any_database,
-]
+pytestmark = [*of_page, pytest.mark.deep]
 
 
 @pytest.fixture

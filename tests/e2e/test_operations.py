@@ -10,7 +10,7 @@ from tests.e2e.browser import in_chromium, signed_in_as
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 _OPERATOR = "root@operations.example.com"
 _MINUTES_AGO = """
 from datetime import timedelta
@@ -49,7 +49,6 @@ def held(client: httpx.Client) -> str:
     return session
 
 
-@pytest.mark.deep
 def test_the_console_asks_for_nothing_while_nobody_sees_it(
     server: Installation, client: httpx.Client, operator: BrowserContext, held: str
 ) -> None:

@@ -14,7 +14,7 @@ from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.world import Names, make_world
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 
 # Colors that are hard to read on each other, as themes for terminals have them.
 THEME = json.dumps(
@@ -85,7 +85,6 @@ def _walk(page: Page, server: Installation, names: Names, axe: str) -> list[str]
     return faults
 
 
-@pytest.mark.deep
 def test_axe_finds_nothing_in_a_theme_of_ones_own(
     server: Installation, names: Names, appearance: Page, axe: str
 ) -> None:
@@ -102,7 +101,6 @@ def test_axe_finds_nothing_in_a_theme_of_ones_own(
     expect(page.locator("#own-theme .chip")).to_have_count(0)
 
 
-@pytest.mark.deep
 def test_axe_finds_nothing_with_high_contrast_and_large_text(
     server: Installation, names: Names, appearance: Page, axe: str
 ) -> None:

@@ -13,7 +13,7 @@ from tests.e2e.browser import in_chromium, signed_in_as, watched
 from tests.e2e.installation import PASSWORD, Installation
 from tests.e2e.rest import body, new_session, script
 
-pytestmark = in_chromium
+pytestmark = [*in_chromium, pytest.mark.deep]
 # What a shell of the server runs to have a second person in the team.
 _ADD = """
 from tests.factories import add_member, make_user

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 
 
 def test_fr_02_the_usage_of_a_turn_is_two_keys_away(

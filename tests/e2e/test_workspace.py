@@ -17,7 +17,7 @@ from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 
-pytestmark = of_page
+pytestmark = [*of_page, pytest.mark.deep]
 PHONE = {"width": 390, "height": 844}
 Begin = Callable[..., str]
 

@@ -13,7 +13,7 @@ from tests.github.conftest import BRANCH, Job, Repository
 from tests.github.runner import Ran
 from tests.github.server import BOT, REPOSITORY, TOKEN
 
-pytestmark = [pytest.mark.e2e, pytest.mark.any_database, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.deep, pytest.mark.e2e, pytest.mark.any_database, pytest.mark.timeout(300)]
 SAYS = "Tax is added **twice**."
 WRITE = {"tool": "write", "input": {"filePath": "made.txt", "content": "by hand\n"}}
 
@@ -153,7 +153,6 @@ def test_without_the_right_to_checks_it_is_a_status(use: Job, server: Installati
     assert (status["state"], status["context"]) == ("success", "OpenCode Web")
 
 
-@pytest.mark.deep
 def test_a_token_that_may_write_nothing_is_a_warning(use: Job, server: Installation) -> None:
     use.github.denied = {"check-runs", "statuses", "issues", "pulls"}
     ran = review(use, server, [{"text": SAYS}])
@@ -167,7 +166,6 @@ def test_a_token_that_may_write_nothing_is_a_warning(use: Job, server: Installat
     assert all("Resource not accessible" in text for text in told)
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize(
     ("inputs", "told"),
     [

@@ -122,7 +122,10 @@ class Forge(Outside):
         return [one["body"] for one in self.server.comments if "<!-- rep_" in one["body"]]
 
 
-@pytest.fixture(params=list(ForgeKind))
+_OTHERS = [pytest.param(one, marks=pytest.mark.deep) for one in ForgeKind if one != "github"]
+
+
+@pytest.fixture(params=[ForgeKind.GITHUB, *_OTHERS])
 def outside(
     request: pytest.FixtureRequest, alice: User, project: Project, settings: Any
 ) -> Iterator[Forge]:

@@ -86,10 +86,11 @@ def _claim() -> list[OutsideReply]:
 
 async def _send(row: OutsideReply) -> None:
     try:
-        if place_of(await in_db(system_of, row.integration)) != row.place:
+        system = await in_db(system_of, row.integration)
+        if place_of(system) != row.place:
             await in_db(give_up, row, MOVED)
             return
-        forge = await in_db(project_forge, row.integration.project)
+        forge = await in_db(project_forge, row.integration.project, system)
         step = await _WRITERS[row.kind](row, forge)
     except ForgeError as exc:
         await in_db(put_off, row, exc.told, exc.wait_s)

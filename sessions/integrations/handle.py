@@ -199,7 +199,7 @@ async def _pull_of(work: _Work) -> Pull | None:
     """Raises: ForgeError; _Said for one that cannot be worked on."""
     if not work.heard.thread.is_pull:
         return None
-    forge = await in_db(project_forge, work.row.integration.project)
+    forge = await in_db(project_forge, work.row.integration.project, work.system)
     pull = await forge.read(work.heard.thread.number)
     if pull.is_fork:
         raise _Said(

@@ -49,7 +49,7 @@ def receive(integration_id: str, headers: Mapping[str, str], body: bytes) -> Inb
         system = system_of(row)
     except ForgeError as exc:
         raise Unavailable(_UNREADABLE) from exc
-    _require_signed(row, row.secret, system.is_signed, headers, body)
+    require_signed(row, row.secret, system.is_signed, headers, body)
     event, heard = system.read(headers, read_body(body))
     return _keep(row, system.path, event, heard, hashlib.sha256(body).hexdigest())
 
@@ -60,7 +60,7 @@ def receive_for_app(app_id: str, headers: Mapping[str, str], body: bytes) -> lis
     if app is None:
         raise NotFound("GitHub App", app_id)
     kind = ForgeKind.GITHUB
-    _require_signed(app, app.webhook_secret, partial(is_signed, kind), headers, body)
+    require_signed(app, app.webhook_secret, partial(is_signed, kind), headers, body)
     sent = read_body(body)
     installation = object_of(sent, "installation")
     if note_event(app, event_of(kind, headers), sent) or not installation:
@@ -79,14 +79,14 @@ def receive_for_app(app_id: str, headers: Mapping[str, str], body: bytes) -> lis
     return [_keep(row, published[row.project.pk].path, event, heard, digest) for row in rows]
 
 
-def _require_signed(
+def require_signed(
     row: Integration | GitHubApp,
     sealed: str,
     signed: Callable[..., bool],
     headers: Mapping[str, str],
     body: bytes,
 ) -> None:
-    """Raises: Unauthorized; Unavailable."""
+    """Count signatures that are wrong. Raises: Unauthorized; Unavailable."""
     rows = type(row)._default_manager.filter(pk=row.pk)
     try:
         secret = decrypt(sealed)

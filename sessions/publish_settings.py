@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
@@ -49,8 +50,17 @@ class Publishing:
 
 def publishing_of(project: Project) -> Publishing:
     """One query."""
+    return publishing_of_each([project])[project.pk]
+
+
+def publishing_of_each(projects: Collection[Project]) -> dict[str, Publishing]:
+    """One query. Returns: of each project by its id."""
     rows = ProjectForge.objects.select_related("project__github_installation__app")
-    row = rows.filter(pk=project.pk).first()
+    found = rows.in_bulk([one.pk for one in projects])
+    return {one.pk: _publishing(one, found.get(one.pk)) for one in projects}
+
+
+def _publishing(project: Project, row: ProjectForge | None) -> Publishing:
     if row is None:
         return describe(project.git_url)
     url = row.remote_url or project.git_url

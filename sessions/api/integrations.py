@@ -34,7 +34,7 @@ from sessions.integrations.setup import (
     set_up_integration,
 )
 from sessions.models import InboundDelivery, Integration, IntegrationRule
-from sessions.publish_settings import publishing_of
+from sessions.publish_settings import Publishing, publishing_of, publishing_of_each
 from sessions.wire import CreatedTime, to_ms
 from teams.http import client_ip
 from teams.models import Role
@@ -166,13 +166,15 @@ class ForgeDeliveryWire(TypedDict):
 def list_integrations(request: ApiRequest, team: str = "") -> list[ForgeIntegrationWire]:
     found = visible_projects(request.auth).filter(team=team_of(request, team).team)
     rows = Integration.objects.filter(project__in=found, is_tracker=False)
-    rows = rows.select_related("project", "account").order_by("pk")
-    return [_to_wire(row) for row in rows[:MAX_LISTED]]
+    rows = rows.select_related("project", "account").order_by("pk")[:MAX_LISTED]
+    published = publishing_of_each([row.project for row in rows])
+    return [_to_wire(row, published[row.project.pk]) for row in rows]
 
 
 @router.get(_P, summary="The integration of a project")
 def get_integration(request: ApiRequest, project_id: str) -> ForgeIntegrationWire:
-    return _to_wire(require_integration(access_project(request.auth, project_id)))
+    row = require_integration(access_project(request.auth, project_id))
+    return _to_wire(row, publishing_of(row.project))
 
 
 @router.put(_P, summary="Set it up, or change it; the secret of a new one is shown once")
@@ -285,7 +287,7 @@ def _renamed(given: dict[str, Any]) -> dict[str, Any]:  # Any: as their fields a
     return {_NAMES.get(name, name): value for name, value in given.items()}
 
 
-def _to_wire(row: Integration) -> ForgeIntegrationWire:
+def _to_wire(row: Integration, publishing: Publishing) -> ForgeIntegrationWire:
     wire: ForgeIntegrationWire = {
         "id": row.pk,
         "projectID": row.project.pk,
@@ -296,7 +298,7 @@ def _to_wire(row: Integration) -> ForgeIntegrationWire:
         "checks": row.checks,
         "pulls": row.pulls,
         "approves": row.approves,
-        "problems": problems_of(row, publishing_of(row.project)),
+        "problems": problems_of(row, publishing),
         "time": {"created": to_ms(row.created_at)},
     }
     return drop_none(wire)
@@ -307,7 +309,10 @@ def _with_secret(
 ) -> ForgeIntegrationWithSecret:
     # Neither caches nor the answers that an Idempotency-Key repeats may have it.
     response["Cache-Control"] = "no-store"
-    wire: ForgeIntegrationWithSecret = {**_to_wire(row), "secret": secret or None}
+    wire: ForgeIntegrationWithSecret = {
+        **_to_wire(row, publishing_of(row.project)),
+        "secret": secret or None,
+    }
     return drop_none(wire)
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop
 from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.outbound import FetchError, check_url
 from opencode_web.lib.text import clean_text
-from sessions.forges.adapter import ForgeError
+from sessions.forges.adapter import ForgeError, Pull, PullState
 
 _MAX_TITLE_CHARS = 300
 
@@ -53,6 +53,22 @@ def id_of(value: JsonValue) -> str:
     if not isinstance(found, int) or isinstance(found, bool) or found <= 0:
         raise ForgeError(gettext_noop("The forge answered something else than its API says."))
     return str(found)
+
+
+def read_pull(found: JsonObject, state: PullState) -> Pull:
+    """A pull request as GitHub has it, and Gitea after it. Raises: ForgeError."""
+    number = number_of(found, "number")
+    return Pull(
+        number=number,
+        url=page_of(found, "html_url"),
+        title=title_of(found),
+        base=text_at(found, "base", "ref"),
+        state=state,
+        head=text_at(found, "head", "sha"),
+        branch=text_at(found, "head", "ref"),
+        fetch=f"refs/pull/{number}/head",
+        is_fork=not is_of_repository(found),
+    )
 
 
 def is_of_repository(pull: JsonObject) -> bool:

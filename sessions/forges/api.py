@@ -62,11 +62,12 @@ class Api:
         return await self._ask("GET", path, query, None)
 
     async def get_pages(self, path: str, *, pages: int, **query: str) -> AsyncIterator[JsonObject]:
-        """Yield the objects of several pages; only an empty one is the end. Raises: ForgeError."""
+        """Yield the objects of several pages. Raises: ForgeError."""
         for page in range(1, pages + 1):
             found = objects_of(await self.get(path, **query, page=str(page)))
             for one in found:
                 yield one
+            # A server may allow fewer on a page, so only an empty one is the end.
             if not found:
                 return
 

@@ -12,20 +12,12 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import (
-    CheckCounts,
-    Checks,
-    ForgeError,
-    Pull,
-    PullState,
-    Wanted,
-)
+from sessions.forges.adapter import CheckCounts, Checks, ForgeError, Pull, PullState, Wanted
 from sessions.forges.answers import (
     is_of_repository,
-    number_of,
     object_of,
     objects_of,
-    page_of,
+    read_pull,
     text_at,
     title_of,
 )
@@ -70,18 +62,11 @@ class Gitea(IssueComments, GiteaReviews, Statuses, People):
 
         Raises: ForgeError.
         """
-        for page in range(1, _PAGES + 1):
-            answer = await self._api.get(
-                f"{self._repo}/pulls", state="open", page=str(page), limit=str(_PAGE)
-            )
-            found = objects_of(answer)
-            for one in found:
-                ends = (text_at(one, "head", "ref"), text_at(one, "head", "sha"))
-                if head in ends and is_of_repository(one):
-                    return _pull(one)
-            # A server may allow fewer on a page, so only an empty one is the end.
-            if not found:
-                break
+        path, query = f"{self._repo}/pulls", {"state": "open", "limit": str(_PAGE)}
+        async for one in self._api.get_pages(path, pages=_PAGES, **query):
+            ends = (text_at(one, "head", "ref"), text_at(one, "head", "sha"))
+            if head in ends and is_of_repository(one):
+                return _pull(one)
         return None
 
     async def read(self, number: int) -> Pull:
@@ -106,27 +91,16 @@ class Gitea(IssueComments, GiteaReviews, Statuses, People):
             failed=told_each.count(Checks.FAILED),
             running=told_each.count(Checks.RUNNING),
         )
-        return replace(_pull(found), checks=told, counts=counts)
+        return replace(pull, checks=told, counts=counts)
 
 
 def _pull(found: JsonObject) -> Pull:
-    title = title_of(found)
     if found.get("merged") is True:
         state = PullState.MERGED
     elif text_at(found, "state") != "open":
         state = PullState.CLOSED
     else:
         # Older servers tell it by the title alone.
-        draft = found.get("draft") is True or bool(_DRAFT.match(title))
+        draft = found.get("draft") is True or bool(_DRAFT.match(title_of(found)))
         state = PullState.DRAFT if draft else PullState.OPEN
-    return Pull(
-        number=number_of(found, "number"),
-        url=page_of(found, "html_url"),
-        title=title,
-        base=text_at(found, "base", "ref"),
-        state=state,
-        head=text_at(found, "head", "sha"),
-        branch=text_at(found, "head", "ref"),
-        fetch=f"refs/pull/{number_of(found, 'number')}/head",
-        is_fork=not is_of_repository(found),
-    )
+    return read_pull(found, state)

@@ -6,19 +6,12 @@ https://docs.github.com/en/rest/checks/runs#list-check-runs-for-a-git-reference 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
 from sessions.forges.adapter import CheckCounts, ForgeError, Pull, PullState, Wanted
-from sessions.forges.answers import (
-    is_of_repository,
-    number_of,
-    object_of,
-    objects_of,
-    page_of,
-    text_at,
-    title_of,
-)
+from sessions.forges.answers import object_of, objects_of, read_pull, text_at
 from sessions.forges.api import Api, Tokens
 from sessions.forges.issue_comments import IssueComments
 from sessions.forges.people import People
@@ -90,16 +83,4 @@ def _pull(found: JsonObject, counts: CheckCounts = _NO_CHECKS) -> Pull:
         state = PullState.DRAFT if found.get("draft") is True else PullState.OPEN
     else:
         state = PullState.MERGED if text_at(found, "merged_at") else PullState.CLOSED
-    return Pull(
-        number=number_of(found, "number"),
-        url=page_of(found, "html_url"),
-        title=title_of(found),
-        base=text_at(found, "base", "ref"),
-        state=state,
-        checks=counts.together,
-        counts=counts,
-        head=text_at(found, "head", "sha"),
-        branch=text_at(found, "head", "ref"),
-        fetch=f"refs/pull/{number_of(found, 'number')}/head",
-        is_fork=not is_of_repository(found),
-    )
+    return replace(read_pull(found, state), checks=counts.together, counts=counts)

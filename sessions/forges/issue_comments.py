@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from sessions.forges.adapter import Thread
-from sessions.forges.answers import id_of, objects_of, text_at
+from sessions.forges.answers import id_of, text_at
 from sessions.forges.api import Api
 
 _PAGE, _PAGES = 50, 6
@@ -37,13 +37,9 @@ class IssueComments:
         query = {"since": f"{since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"}
         # GitHub and Gitea name the size of a page differently, and ignore the other's name.
         query |= {"per_page": str(_PAGE), "limit": str(_PAGE)}
-        for page in range(1, _PAGES + 1):
-            found = objects_of(await self._api.get(path, **query, page=str(page)))
-            for one in found:
-                if text in text_at(one, "body"):
-                    return id_of(one)
-            if not found:
-                break
+        async for one in self._api.get_pages(path, pages=_PAGES, **query):
+            if text in text_at(one, "body"):
+                return id_of(one)
         return ""
 
     async def react(self, thread: Thread, comment: str) -> None:

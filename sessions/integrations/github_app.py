@@ -35,7 +35,7 @@ from sessions.forges.github_app import (
 from sessions.forges.inbound import number_in
 from sessions.forges.reasons import ForgeReason
 from sessions.github_tokens import key_of, note_problem
-from sessions.models import GitHubApp, GitHubInstallation, ProjectForge
+from sessions.models import GitHubApp, GitHubInstallation, Project, ProjectForge
 from sessions.publish_settings import Publishing, publishing_of
 from teams.access import require_role
 from teams.audit import AuditAction, record
@@ -91,7 +91,7 @@ def offer_app(access: ProjectAccess, *, browser: str) -> list[Offer]:
     require_role(access.team, Role.ADMIN)
     publishing = require_github(access)
     app_id = new_id("gha")
-    page = f"{settings.PUBLIC_URL}/t/{access.team.team.slug}/p/{access.project.pk}/integration/app"
+    page = f"{project_page(access.project)}/integration/app"
     manifest = build_manifest(
         f"OpenCode Web {access.team.team.name}",
         url=settings.PUBLIC_URL,
@@ -106,6 +106,11 @@ def offer_app(access: ProjectAccess, *, browser: str) -> list[Offer]:
         Offer(name, f"{publishing.origin}/{place}/apps/new?state={state}", manifest)
         for name, place in places.items()
     ]
+
+
+def project_page(project: Project) -> str:
+    """Returns: the address of a project's page, for use outside of this server."""
+    return f"{settings.PUBLIC_URL}/t/{project.team.slug}/p/{project.pk}"
 
 
 def make_state(access: ProjectAccess, *, browser: str, app_id: str = "") -> str:

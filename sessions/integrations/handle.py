@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError, NotFound, TooManyRequests, Unavailable
-from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Cause, Told, english
 from providers.resolve import parse_ref
@@ -39,6 +38,7 @@ from sessions.integrations.slack.api import SlackError
 from sessions.integrations.slack.handle import SlackWork, act, prepare, tell
 from sessions.integrations.slack.messages import Answer
 from sessions.integrations.start import NotStarted, Start, find_start
+from sessions.integrations.steps import begin_reply
 from sessions.integrations.system import System
 from sessions.integrations.systems import place_of, project_forge, system_of
 from sessions.models import (
@@ -46,7 +46,6 @@ from sessions.models import (
     Conversation,
     InboundDelivery,
     Integration,
-    OutsideReply,
     Project,
 )
 from teams.announcements import shown_maintenance
@@ -199,7 +198,7 @@ async def _pull_of(work: _Work) -> Pull | None:
     """Raises: ForgeError; _Said for one that cannot be worked on."""
     if not work.heard.thread.is_pull:
         return None
-    forge = await in_db(project_forge, work.row.integration.project)
+    forge = await in_db(project_forge, work.row.integration.project, work.system)
     pull = await forge.read(work.heard.thread.number)
     if pull.is_fork:
         raise _Said(
@@ -383,9 +382,7 @@ def _reply(
     work: _Work, *, text: str = "", access: SessionAccess | None = None, prompt_id: str = ""
 ) -> None:
     """Have a comment answered, with a text or with what becomes of a prompt."""
-    now = timezone.now()
-    OutsideReply.objects.create(
-        id=new_id("rep"),
+    begin_reply(
         integration=work.row.integration,
         place=place_of(work.system),
         thread=work.row.thread,
@@ -393,6 +390,4 @@ def _reply(
         prompt_id=prompt_id,
         text=text,
         to=work.heard.to_react_to,
-        next_at=now,
-        created_at=now,
     )

@@ -21,9 +21,9 @@ from sessions.forges.inbound import Heard, event_of, is_signed, number_in, read_
 from sessions.forges.triggers import Trigger
 from sessions.integrations.github_app import note_event
 from sessions.integrations.matching import is_own_check, rule_for
-from sessions.integrations.system import System
-from sessions.integrations.systems import system_of
+from sessions.integrations.systems import ForgeSystem, system_of
 from sessions.models import GitHubApp, InboundDelivery, Integration
+from sessions.publish_settings import Publishing, publishing_of_each
 
 State = InboundDelivery.State
 _UNREADABLE = "The secret cannot be read with this server's SECRET_KEY."
@@ -49,8 +49,9 @@ def receive(integration_id: str, headers: Mapping[str, str], body: bytes) -> Inb
         system = system_of(row)
     except ForgeError as exc:
         raise Unavailable(_UNREADABLE) from exc
-    _require_signed(row, row.secret, system.is_signed, headers, body)
-    return _take(row, system, headers, body)
+    require_signed(row, row.secret, system.is_signed, headers, body)
+    event, heard = system.read(headers, read_body(body))
+    return _keep(row, system.path, event, heard, hashlib.sha256(body).hexdigest())
 
 
 def receive_for_app(app_id: str, headers: Mapping[str, str], body: bytes) -> list[InboundDelivery]:
@@ -59,7 +60,7 @@ def receive_for_app(app_id: str, headers: Mapping[str, str], body: bytes) -> lis
     if app is None:
         raise NotFound("GitHub App", app_id)
     kind = ForgeKind.GITHUB
-    _require_signed(app, app.webhook_secret, partial(is_signed, kind), headers, body)
+    require_signed(app, app.webhook_secret, partial(is_signed, kind), headers, body)
     sent = read_body(body)
     installation = object_of(sent, "installation")
     if note_event(app, event_of(kind, headers), sent) or not installation:
@@ -70,24 +71,22 @@ def receive_for_app(app_id: str, headers: Mapping[str, str], body: bytes) -> lis
     )
     rows = Integration.objects.filter(project__github_installation__in=installations, kind=kind)
     rows = rows.filter(project__team=app.team_id).select_related("project__team").order_by("pk")
-    return [_take(row, system_of(row), headers, body) for row in rows]
+    published = publishing_of_each([row.project for row in rows])
+    if not published:
+        return []
+    event, heard = ForgeSystem(kind, Publishing()).read(headers, sent)
+    digest = hashlib.sha256(body).hexdigest()
+    return [_keep(row, published[row.project.pk].path, event, heard, digest) for row in rows]
 
 
-def _take(
-    row: Integration, system: System, headers: Mapping[str, str], body: bytes
-) -> InboundDelivery:
-    event, heard = system.read(headers, read_body(body))
-    return _keep(row, system, event, heard, hashlib.sha256(body).hexdigest())
-
-
-def _require_signed(
+def require_signed(
     row: Integration | GitHubApp,
     sealed: str,
     signed: Callable[..., bool],
     headers: Mapping[str, str],
     body: bytes,
 ) -> None:
-    """Raises: Unauthorized; Unavailable."""
+    """Count signatures that are wrong. Raises: Unauthorized; Unavailable."""
     rows = type(row)._default_manager.filter(pk=row.pk)
     try:
         secret = decrypt(sealed)
@@ -102,12 +101,13 @@ def _require_signed(
 
 @transaction.atomic
 def _keep(
-    row: Integration, system: System, event: str, heard: Heard | None, digest: str
+    row: Integration, path: str, event: str, heard: Heard | None, digest: str
 ) -> InboundDelivery:
+    """`path` is what `Heard.repository` is for what concerns the project."""
     now = timezone.now()
     if heard is not None and heard.has_all_labels:
         heard = _with_new_labels(row, heard)
-    why = _why_ignored(row, system, heard)
+    why = _why_ignored(row, path, heard)
     fields = {
         "id": new_id("ind"),
         "event": clean_text(event),
@@ -161,14 +161,14 @@ def kept_of(heard: JsonObject) -> JsonObject:
     return {name: heard[name] for name in names} if heard.get("has_all_labels") else {}
 
 
-def _why_ignored(row: Integration, system: System, heard: Heard | None) -> str:
+def _why_ignored(row: Integration, path: str, heard: Heard | None) -> str:
     """Returns: a sentence, or nothing for what has to be handled."""
     if heard is None:
         return "It is nothing that sessions are started for."
     if heard.at and timezone.now().timestamp() - heard.at > OLDEST.total_seconds():
         # Those that came long ago are not known any more, and would be handled again.
         return f"It is older than {OLDEST.days} days."
-    if heard.repository.lower() != system.path.lower():
+    if heard.repository.lower() != path.lower():
         what = "team" if row.is_tracker else "repository"
         return f"It is about another {what} than the project's."
     return _why_not_wanted(row, heard)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -16,12 +17,13 @@ from django.conf import settings
 from django.utils import timezone
 
 from opencode_web.lib.db import in_db
+from opencode_web.lib.errors import AppError
 from opencode_web.lib.json import text_of
 from opencode_web.lib.reasons import Cause, Told, english
 from sessions.actions.deliveries import BACKOFF_S, BATCH, claim_due, work_through
 from sessions.forges.adapter import ForgeError, Thread
 from sessions.inbox import is_compaction
-from sessions.integrations.steps import is_again
+from sessions.integrations.steps import Step, is_again
 from sessions.integrations.system import System
 from sessions.integrations.systems import place_of, system_of
 from sessions.models import (
@@ -83,31 +85,40 @@ def _claim() -> list[OutsideReply]:
 
 
 async def _send(row: OutsideReply) -> None:
+    await write_reply(row, _write)
+
+
+async def write_reply(
+    row: OutsideReply, write: Callable[[OutsideReply, System], Awaitable[Step]]
+) -> None:
+    """Write it as `write` does, which may raise ForgeError and AppError, now or later."""
     try:
         system = await in_db(system_of, row.integration)
         if place_of(system) != row.place:
             await in_db(give_up, row, MOVED)
             return
-        shown = await in_db(compose, row)
-        await _write(row, system, shown.text)
+        step = await write(row, system)
     except ForgeError as exc:
         await in_db(put_off, row, exc.told, exc.wait_s)
+    except AppError as exc:
+        await in_db(put_off, row, exc.told, 0)
     except Exception:  # the edge of a task: one bad reply must not hold up the others
         logger.exception("integration.crashed reply=%s", row.pk)
         await in_db(put_off, row, "The server failed while it wrote this. The error was logged.", 0)
     else:
-        await in_db(settle, row, is_last=shown.is_last)
+        await in_db(_settle, row, step)
 
 
-async def _write(row: OutsideReply, system: System, text: str) -> None:
+async def _write(row: OutsideReply, system: System) -> Step:
     """Raises: ForgeError."""
-    thread = Thread.parse(row.thread)
+    shown = await in_db(compose, row)
+    thread, text, step = Thread.parse(row.thread), shown.text, Step(is_last=shown.is_last)
     if not row.comment and is_again(row):
         since = row.created_at - _CLOCKS_APART
         row.comment = await system.find_comment(thread, mark=row.pk, since=since)
     if row.comment:
         if await system.edit_comment(thread, row.comment, text, mark=row.pk):
-            return
+            return step
         row.comment = ""
     if row.to and row.attempts == 1:
         try:
@@ -116,6 +127,7 @@ async def _write(row: OutsideReply, system: System, text: str) -> None:
             # A token may comment and not react; the comment says it all.
             logger.info("integration.no_reaction reply=%s why=%s", row.pk, exc)
     row.comment = await system.comment(thread, text, mark=row.pk)
+    return step
 
 
 def compose(row: OutsideReply) -> Shown:
@@ -237,6 +249,18 @@ def link_to(row: OutsideReply, session: Session) -> str:
 def session_url(team: Team, session: Session) -> str:
     """Returns: the page of the team's session; empty without an address of this server."""
     return f"{settings.PUBLIC_URL}/t/{team.slug}/s/{session.pk}" if settings.PUBLIC_URL else ""
+
+
+def _settle(row: OutsideReply, step: Step) -> None:
+    if not step.again_s:
+        settle(row, is_last=step.is_last)
+        return
+    OutsideReply.objects.filter(pk=row.pk, attempts=row.attempts).update(
+        attempts=0,
+        problem="",
+        cause={},
+        next_at=timezone.now() + timedelta(seconds=step.again_s),
+    )
 
 
 def settle(row: OutsideReply, *, is_last: bool) -> None:

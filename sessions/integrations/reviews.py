@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, replace
 
-from django.utils import timezone
-
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import Conflict, Invalid, NotFound
-from opencode_web.lib.ids import new_id
 from opencode_web.lib.text import clean_text
 from sessions.events.outbox import INTEGRATION
 from sessions.forges.adapter import Forge, ForgeError, Thread
 from sessions.forges.reasons import ForgeReason
 from sessions.forges.reviews import LineComment, Review, Verdict, is_in
 from sessions.integrations.replies import harmless, link_to
-from sessions.integrations.steps import Step, is_again
+from sessions.integrations.steps import Step, begin_reply, is_again
 from sessions.models import Checkout, Conversation, OutsideReply, Session
 from sessions.secrets import project_redactor
 from tools.context import ReviewComment, ReviewDraft
@@ -70,11 +67,9 @@ def request_review(session: Session, draft: ReviewDraft, *, call_id: str, prompt
         texts += [one.path, one.body, one.suggestion or ""]
     if sum(map(len, texts)) > MAX_CHARS:
         raise Invalid(f"The review has more than {MAX_CHARS} characters.")
-    now = timezone.now()
     redactor = project_redactor(session.project_id)
     comments = [asdict(_safe(one, redactor)) for one in map(_comment, draft.comments)]
-    OutsideReply.objects.create(
-        id=new_id("rep"),
+    begin_reply(
         integration=conversation.integration,
         kind=_REVIEW,
         place=conversation.place,
@@ -87,8 +82,6 @@ def request_review(session: Session, draft: ReviewDraft, *, call_id: str, prompt
             "summary": redactor.text(clean_text(draft.summary).strip()),
             "comments": comments,
         },
-        next_at=now,
-        created_at=now,
     )
     return conversation.thread
 

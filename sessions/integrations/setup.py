@@ -15,7 +15,7 @@ from opencode_web.lib.errors import Conflict, Invalid, NotFound
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from sessions.access import ProjectAccess
-from sessions.integrations.github_app import problem_of
+from sessions.integrations.github_app import problem_of, project_page
 from sessions.models import Integration
 from sessions.publish_settings import Publishing, publishing_of
 from teams.access import require_role
@@ -154,8 +154,7 @@ def page_of(row: Integration) -> str:
     if not settings.PUBLIC_URL:
         return "“Integration” on the project's page there"
     page = f"trackers/{row.kind}" if row.is_tracker else "integration"
-    team = row.project.team
-    return f"[its page]({settings.PUBLIC_URL}/t/{team.slug}/p/{row.project.pk}/{page})"
+    return f"[its page]({project_page(row.project)}/{page})"
 
 
 def problems_of(row: Integration, publishing: Publishing) -> list[str]:

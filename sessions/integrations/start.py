@@ -62,7 +62,7 @@ async def find_start(row: InboundDelivery, heard: Heard, system: System) -> Star
     await in_db(_require_room, row, rule)
     pull = None
     if heard.thread.is_pull:
-        pull = await _pull_of(await in_db(project_forge, row.integration.project), heard)
+        pull = await _pull_of(await in_db(project_forge, row.integration.project, system), heard)
     if pull is not None:
         await in_db(_require_of_others, row, heard, pull)
         if pull.is_fork and not rule.takes_forks:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from django.utils import timezone
+
+from opencode_web.lib.ids import new_id
 from sessions.models import OutsideReply
 
 
@@ -16,6 +20,12 @@ class Step:
 
     is_last: bool = False
     again_s: int = 0
+
+
+def begin_reply(**fields: Any) -> None:  # Any: as the fields of its row are
+    """Have it written as soon as can be."""
+    now = timezone.now()
+    OutsideReply.objects.create(id=new_id("rep"), next_at=now, created_at=now, **fields)
 
 
 def is_again(row: OutsideReply) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy, gettext_noop
@@ -60,8 +61,9 @@ class ForgeSystem:
     def path(self) -> str:
         return self.publishing.path
 
-    @property
-    def _forge(self) -> Forge:
+    @cached_property
+    def forge(self) -> Forge:
+        """Raises: ForgeError, saying what an admin has to set."""
         return forge_of(self.publishing)
 
     def is_signed(self, headers: Mapping[str, str], body: bytes, *, secret: str) -> bool:
@@ -75,20 +77,20 @@ class ForgeSystem:
         return heard
 
     async def may_write(self, heard: Heard) -> bool:
-        return bool(heard.author) and await self._forge.may_push(heard.author, heard.author_id)
+        return bool(heard.author) and await self.forge.may_push(heard.author, heard.author_id)
 
     async def own_account(self) -> str:
-        return await self._forge.own_account()
+        return await self.forge.own_account()
 
     async def comment(self, thread: Thread, text: str, *, mark: str) -> str:
-        return await self._forge.comment(thread, _marked(text, mark))
+        return await self.forge.comment(thread, _marked(text, mark))
 
     async def find_comment(self, thread: Thread, *, mark: str, since: datetime) -> str:
-        return await self._forge.find_comment(thread, mark, since=since)
+        return await self.forge.find_comment(thread, mark, since=since)
 
     async def edit_comment(self, thread: Thread, comment: str, text: str, *, mark: str) -> bool:
         try:
-            await self._forge.edit_comment(thread, comment, _marked(text, mark))
+            await self.forge.edit_comment(thread, comment, _marked(text, mark))
         except ForgeError as exc:
             if exc.reason is not ForgeReason.NOT_FOUND:
                 raise
@@ -96,7 +98,7 @@ class ForgeSystem:
         return True
 
     async def react(self, thread: Thread, comment: str) -> None:
-        await self._forge.react(thread, comment)
+        await self.forge.react(thread, comment)
 
 
 def _marked(text: str, mark: str) -> str:
@@ -113,8 +115,13 @@ def system_of(row: Integration) -> System:
     return ForgeSystem(ForgeKind(row.kind), publishing_of(row.project))
 
 
-def project_forge(project: Project) -> Forge:
-    """One query. Raises: ForgeError, saying what an admin has to set."""
+def project_forge(project: Project, system: System) -> Forge:
+    """Returns: where the pull requests are. One query where the system is a tracker.
+
+    Raises: ForgeError, saying what an admin has to set.
+    """
+    if isinstance(system, ForgeSystem):
+        return system.forge
     return forge_of(publishing_of(project))
 
 

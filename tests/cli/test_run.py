@@ -19,6 +19,7 @@ from tests.e2e.test_budgets import COSTLY, PRICED
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300), pytest.mark.any_database]
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 PROGRAM = [sys.executable, "-m", "opencode_web_cli"]
+EMBEDDED = ("run", "hi", "--embedded", "/", "-m", "anthropic/claude-sonnet-5")
 READ = {"tool": "read", "input": {"filePath": "till.py"}}
 WRITE = {"tool": "write", "input": {"filePath": "made.txt", "content": "by hand"}}
 
@@ -171,6 +172,10 @@ def test_ctrl_c_stops_the_turn(env: dict[str, str], server: Installation) -> Non
         (("run", "hi", "--max-cost", "nan"), {}, 2, "no amount of dollars"),
         (("run", "hi", "--embedded", "."), {}, 2, "--model"),
         (("run", "hi", "--embedded", "/", "-m", "demo/inline"), {}, 2, "no Git repository"),
+        # Said before anything is looked at or started.
+        (EMBEDDED, {}, 2, "No key of anthropic: set ANTHROPIC_API_KEY"),
+        (EMBEDDED, {"ANTHROPIC_API_KEY": "sk-some"}, 2, "no Git repository"),
+        (EMBEDDED, {"INSTANCE_CONFIG": "instance.json"}, 2, "no Git repository"),
         (("run", "hi"), {"OPENCODE_WEB_TOKEN": ""}, 2, "OPENCODE_WEB_TOKEN"),
         (("run", "hi"), {"OPENCODE_WEB_TOKEN": "ocw_wrong"}, 1, "not valid"),
         (("run", "hi"), {"OPENCODE_WEB_URL": "http://127.0.0.1:9"}, 1, "does not answer"),

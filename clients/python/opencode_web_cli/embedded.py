@@ -6,6 +6,7 @@ an agent runs sees the other secrets of a CI job.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -57,6 +58,9 @@ def embedded_server(
         raise Failure("--embedded needs the server: install its wheel.", Code.USAGE)
     if not model:
         raise Failure("--embedded needs the model: --model PROVIDER/MODEL.", Code.USAGE)
+    provider = model.partition("/")[0]
+    if not os.environ.get("INSTANCE_CONFIG"):  # which may have a key, or another provider
+        _key_of(provider, _names_in_catalog(provider), is_needed=True)
     place = Path(folder).resolve()
     root = _repository_of(place)
     with tempfile.TemporaryDirectory(prefix="opencode-web-", ignore_cleanup_errors=True) as data:
@@ -78,7 +82,7 @@ def embedded_server(
         )
         with client, _running(command, env, Path(data, "server.log"), client):
             connection = Connection(client, str(place))
-            _give_key(connection, model.partition("/")[0])
+            _give_key(connection, provider)
             if max_cost is not None:
                 limits = {"limits": {"session_cost": max_cost}}
                 connection.call("PATCH", "/config", body=limits)
@@ -182,16 +186,37 @@ def _warnings(log: Path) -> str:
 
 
 def _give_key(connection: Connection, provider: str) -> None:
-    listed = connection.call("GET", "/provider")["all"]
-    names = next((one["env"] for one in listed if one["id"] == provider), None)
+    said = connection.call("GET", "/provider")
+    names = next((one["env"] for one in said["all"] if one["id"] == provider), None)
     if names is None:
         raise Failure(f"The server knows no provider {provider!r}.", Code.USAGE)
+    if key := _key_of(provider, names, is_needed=provider not in said["connected"]):
+        connection.call("PUT", f"/auth/{provider}", body={"type": "api", "key": key})
+
+
+def _key_of(provider: str, names: Sequence[str], *, is_needed: bool) -> str:
+    """Returns: what the first of these variables has that is set.
+
+    Raises: Failure where there is none although it `is_needed`.
+    """
     keys = [name for name in names if name.endswith(("KEY", "TOKEN"))]
     key = next((os.environ[name] for name in keys if os.environ.get(name)), "")
-    if key:
-        connection.call("PUT", f"/auth/{provider}", body={"type": "api", "key": key})
-    elif keys and provider not in connection.call("GET", "/provider")["connected"]:
+    if keys and is_needed and not key:
         raise Failure(f"No key of {provider}: set {keys[0]} in the environment.", Code.USAGE)
+    return key
+
+
+def _names_in_catalog(provider: str) -> list[str]:
+    """Returns: a provider's variables as in the catalog that the server is installed with, whose
+    first line lists the providers; empty for others."""
+    parents = Path(__file__).resolve().parents
+    for folder in (parents[1], parents[3]):  # of an installation, and of a checkout
+        catalog = folder / "providers" / "catalog.jsonl.gz"
+        if catalog.is_file():
+            with gzip.open(catalog, "rt", encoding="utf-8") as lines:
+                listed = json.loads(next(lines))["providers"]
+            return next((one["env"] for one in listed if one["id"] == provider), [])
+    return []
 
 
 def _free_port() -> int:

@@ -21,7 +21,6 @@ from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.errors import AppError
-from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue, object_of, text_of
 from sessions.access import access_session
 from sessions.actions.deliveries import claim_due
@@ -46,7 +45,7 @@ from sessions.integrations.slack.blocks import (
 )
 from sessions.integrations.slack.cards import card, find_ask, pending_asks
 from sessions.integrations.slack.files import file_buttons, send_files
-from sessions.integrations.steps import is_again
+from sessions.integrations.steps import begin_reply, is_again
 from sessions.models import Conversation, OutsideReply, Session, SessionInput, SlackWorkspace, State
 from sessions.secrets import project_redactor
 from teams.auth import authenticate_for
@@ -274,20 +273,11 @@ def _is_card(row: OutsideReply) -> bool:
 
 def _show_asks(row: OutsideReply, session: Session) -> None:
     """Have each thing that the session waits for asked below its prompt."""
-    now = timezone.now()
     here = {"integration_id": row.integration_id, "place": row.place}
     here["thread"] = row.thread or row.comment
     for ask in pending_asks(session):
-        if OutsideReply.objects.filter(prompt_id=ask.pk, **here).exists():
-            continue
-        OutsideReply.objects.create(
-            id=new_id("rep"),
-            session=session,
-            prompt_id=ask.pk,
-            next_at=now,
-            created_at=now,
-            **here,
-        )
+        if not OutsideReply.objects.filter(prompt_id=ask.pk, **here).exists():
+            begin_reply(session=session, prompt_id=ask.pk, **here)
 
 
 def _begin_thread(row: OutsideReply) -> None:

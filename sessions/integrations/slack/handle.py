@@ -24,7 +24,7 @@ from sessions.actions.checkouts import choose_plan
 from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.sessions import create_session
 from sessions.events.outbox import INTEGRATION
-from sessions.integrations.accounts import CODE, propose_link
+from sessions.integrations.accounts import CODE, linked_person, propose_link
 from sessions.integrations.slack import commands
 from sessions.integrations.slack.answers import project_of_channel
 from sessions.integrations.slack.api import MAX_FILE_BYTES, Slack, SlackError, respond, slack_of
@@ -33,7 +33,7 @@ from sessions.integrations.slack.heard import Kind, SlackHeard
 from sessions.integrations.slack.messages import Answer, say
 from sessions.integrations.slack.receive import heard_in
 from sessions.integrations.slack.setup import slack_host
-from sessions.models import Conversation, InboundDelivery, LinkedAccount, SlackWorkspace
+from sessions.models import Conversation, InboundDelivery, SlackWorkspace
 from teams.auth import Principal, authenticate_for
 from teams.budgets import BudgetReached
 from teams.models import Role, User
@@ -69,11 +69,6 @@ class SlackWork:
     files: list[JsonObject] = field(default_factory=list)
     # What is wrong with files that were left out.
     left_out: list[str] = field(default_factory=list)
-
-    @property
-    def team_id(self) -> str:
-        """Of ours, not Slack's."""
-        return self.workspace.integration.team_id
 
 
 async def prepare(row: InboundDelivery) -> SlackWork:
@@ -157,15 +152,9 @@ def _act_for(work: SlackWork, principal: Principal) -> Answer:
 
 def _person_of(work: SlackWork) -> User | None:
     """Returns: whose account it is; None for nobody's."""
-    rows = LinkedAccount.objects.filter(
-        team=work.team_id,
-        host=slack_host(work.heard.workspace),
-        outside_id=work.heard.user,
-        linked_at__isnull=False,
-        user__is_active=True,
-    )
-    row = rows.select_related("user").first()
-    return row.user if row else None
+    team, host = work.workspace.integration.team, slack_host(work.heard.workspace)
+    user = linked_person(team, host=host, outside_id=work.heard.user)
+    return user if user and user.is_active else None
 
 
 def _link(work: SlackWork) -> Answer:

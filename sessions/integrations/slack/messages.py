@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.utils import timezone
-
-from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Told
 from sessions.access import SessionAccess
 from sessions.integrations.slack.blocks import Block
 from sessions.integrations.slack.heard import SlackHeard
-from sessions.models import OutsideReply, SlackWorkspace
+from sessions.integrations.steps import begin_reply
+from sessions.models import SlackWorkspace
 
 
 @dataclass(frozen=True)
@@ -42,9 +40,7 @@ def say(
 
     Without a thread it begins one. `to` is who alone sees it. With `data` it is files.
     """
-    now = timezone.now()
-    OutsideReply.objects.create(
-        id=new_id("rep"),
+    begin_reply(
         integration=workspace.integration,
         place=heard.channel,
         thread=heard.thread,
@@ -53,6 +49,4 @@ def say(
         text=text,
         data=data or {},
         to=to,
-        next_at=now,
-        created_at=now,
     )

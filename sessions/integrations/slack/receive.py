@@ -6,13 +6,12 @@ from dataclasses import asdict
 from typing import cast
 from urllib.parse import parse_qs
 
-from django.db.models import F
 from django.utils import timezone
 
-from opencode_web.lib.crypto import DecryptionError, decrypt
-from opencode_web.lib.errors import Invalid, NotFound, Unauthorized, Unavailable
+from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, JsonValue, object_of, read_json, text_of
+from sessions.integrations.receive import require_signed
 from sessions.integrations.slack.heard import (
     Kind,
     SlackFile,
@@ -21,7 +20,7 @@ from sessions.integrations.slack.heard import (
     read_event,
     read_interaction,
 )
-from sessions.models import SLACK, InboundDelivery, Integration, SlackWorkspace
+from sessions.models import SLACK, InboundDelivery, SlackWorkspace
 from sessions.wake import wake_inbound
 
 _State = InboundDelivery.State
@@ -39,16 +38,7 @@ def receive_slack(integration_id: str, headers: Mapping[str, str], body: bytes) 
     row = rows.filter(pk=integration_id, integration__kind=SLACK).first()
     if row is None or not row.integration.secret:
         raise NotFound("Integration", integration_id)
-    try:
-        secret = decrypt(row.integration.secret)
-    except DecryptionError as exc:
-        raise Unavailable("The secret cannot be read with this server's SECRET_KEY.") from exc
-    own = Integration.objects.filter(pk=integration_id)
-    if not is_signed(headers, body, secret=secret):
-        own.update(refused=F("refused") + 1)
-        raise Unauthorized("The signature is wrong or older than five minutes.")
-    if row.integration.refused:
-        own.update(refused=0)
+    require_signed(row.integration, row.integration.secret, is_signed, headers, body)
     sent = _read_body(headers.get("content-type", ""), body)
     if sent.get("type") == "url_verification":
         return {"challenge": text_of(sent, "challenge")[:_MAX_CHALLENGE_CHARS]}

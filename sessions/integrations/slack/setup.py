@@ -14,6 +14,7 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject, object_of, text_of
 from opencode_web.lib.text import clean_text
 from sessions.access import access_project
+from sessions.integrations.setup import no_address
 from sessions.integrations.slack.api import Slack, SlackError, slack_of
 from sessions.models import SLACK, Integration, OutsideReply, SlackChannel, SlackWorkspace
 from teams.access import TeamAccess, require_role
@@ -208,9 +209,7 @@ def problems_of_slack(row: SlackWorkspace) -> list[str]:
     """Returns: what stands in the way, as sentences that say what to do."""
     found = [_(row.problem)] if row.problem else []
     if not row.app_token and not settings.PUBLIC_URL:
-        found.append(
-            _("This server does not know its own address. An operator has to set PUBLIC_URL.")
-        )
+        found.append(no_address())
     if row.integration.refused:
         found.append(
             _("Slack's requests have a wrong signature. Paste the signing secret of the app again.")

@@ -1,29 +1,40 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from opencode_web.lib.crypto import decrypt
-from sessions.models import InboundDelivery, Integration, Project, ProjectForge
+from sessions.models import (
+    GitHubApp,
+    GitHubInstallation,
+    InboundDelivery,
+    Integration,
+    Project,
+    ProjectForge,
+)
 from teams.access import access_team
 from teams.actions.services import create_service
 from teams.models import AuditEntry, Role, Scope, User
 from tests.sessions.api.conftest import Connect
 from tests.sessions.api.shapes import ERROR, check
+from tests.sessions.factories import make_project
 
 pytestmark = pytest.mark.django_db
 
 JSON = "application/json"
+REMOTE = "https://github.com/acme/till.git"
 RULE = {"trigger": "issue_opened", "prompt": "Look at {url}.", "perHour": 5}
 
 
 @pytest.fixture
 def client(alice: User, project: Project, connect: Connect) -> Client:
-    url = "https://github.com/acme/till.git"
-    ProjectForge.objects.create(project=project, remote_url=url, updated_at=timezone.now())
+    ProjectForge.objects.create(project=project, remote_url=REMOTE, updated_at=timezone.now())
     return connect(alice, Scope.ADMIN)
 
 
@@ -43,6 +54,27 @@ def test_only_those_of_forges_are_listed(client: Client, path: str, project: Pro
     kind = {"kind": "linear", "is_tracker": True, "created_at": timezone.now()}
     Integration.objects.create(id="igr_linear", team=project.team, project=project, **kind)
     assert [one["id"] for one in client.get("/integration").json()] == [made["id"]]
+
+
+def test_a_list_of_five_takes_as_many_statements_as_one(
+    client: Client, path: str, project: Project, tmp_path: Path
+) -> None:
+    now = timezone.now()
+    github = {"api_url": "https://api.github.com", "origin": "https://github.com"}
+    app = GitHubApp.objects.create(team=project.team, number=1, created_at=now, **github)
+    send(client, "put", path, {})
+    client.get("/integration")
+    with CaptureQueriesContext(connection) as one_row:
+        client.get("/integration")
+    for name in "abcd":
+        one = make_project(project.team, tmp_path / name, name=name)
+        ProjectForge.objects.create(project=one, remote_url=REMOTE, updated_at=now)
+        GitHubInstallation.objects.create(project=one, app=app, number=1, repository="acme/till")
+        send(client, "put", f"/project/{one.pk}/integration", {})
+    with CaptureQueriesContext(connection) as five_rows:
+        rows = client.get("/integration").json()
+    assert (len(rows), len(five_rows)) == (5, len(one_row))
+    assert not any("access token" in one for row in rows[1:] for one in row["problems"])
 
 
 def test_its_life(client: Client, path: str, alice: User, project: Project) -> None:

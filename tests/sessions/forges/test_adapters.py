@@ -145,6 +145,6 @@ async def test_gitea_is_asked_page_by_page() -> None:
         found = await to.find("opencode/mend")
         assert found is not None
         assert [path.partition("?")[2] for _, path, _, _ in fake.seen[1:]] == [
-            "state=open&page=1&limit=50",
-            "state=open&page=2&limit=50",
+            "state=open&limit=50&page=1",
+            "state=open&limit=50&page=2",
         ]

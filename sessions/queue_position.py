@@ -214,4 +214,4 @@ def all_wait_for_funds(sessions: Iterable[Session]) -> set[str]:
     below = Session.objects.filter(root__in=ids, state=State.BUSY)
     waits = set(below.exclude(waits_for=WaitsFor.CHILDREN).values_list("root", "waits_for"))
     others = {root for root, why in waits if why != WaitsFor.FUNDS}
-    return {root for root, _why in waits} - others
+    return {str(root) for root, _why in waits} - others

@@ -133,7 +133,8 @@ def erase_project_rows(project: Project) -> list[str]:
     _forget_deliveries(team, ids)
     terminals = list(Terminal.objects.filter(project=project).values_list("pk", flat=True))
     Budget.objects.filter(project=project.pk).delete()
-    Project.objects.get(pk=project.pk).delete()
+    # The erasure of its team may run at the same time, and have been faster.
+    Project.objects.filter(pk=project.pk).delete()
     erase_removed_grants(team)
     return terminals
 

@@ -86,7 +86,7 @@ SENTENCES: dict[str, Promise] = {
     Did.SESSION_CREATED: gettext_lazy("{who} created the session {it}."),
     Did.SESSION_RENAMED: gettext_lazy("{who} renamed the session {it}."),
     Did.SESSION_DELETED: gettext_lazy("{who} deleted the session {title}."),
-    Did.SESSION_EXPIRED: gettext_lazy("A session was removed after {days} days without activity."),
+    Did.SESSION_EXPIRED: gettext_lazy("A session was removed because its retention ended."),
     Did.SESSION_ARCHIVED: gettext_lazy("{who} archived the session {it}."),
     f"{Did.SESSION_ARCHIVED}:restored": gettext_lazy("{who} unarchived the session {it}."),
     Did.SESSION_PRIVACY_CHANGED: gettext_lazy("{who} made the session {it} private."),

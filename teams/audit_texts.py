@@ -303,11 +303,14 @@ GROUPS: dict[str, tuple[Promise, tuple[str, ...]]] = {
 
 # What people call the kinds of rows.
 KINDS: dict[str, Promise] = {
+    "allowedaddress": gettext_lazy("Address"),
     "announcement": gettext_lazy("Announcement"),
     "apitoken": gettext_lazy("API token"),
+    "backup": gettext_lazy("Backup"),
     "checkout": gettext_lazy("Worktree"),
     "directorygroup": gettext_lazy("Directory group"),
     "directorytoken": gettext_lazy("SCIM token"),
+    "erasure": gettext_lazy("Erasure"),
     "identityprovider": gettext_lazy("Identity provider"),
     "invite": gettext_lazy("Invitation"),
     "legalhold": gettext_lazy("Legal hold"),
@@ -321,6 +324,7 @@ KINDS: dict[str, Promise] = {
     "session": gettext_lazy("Session"),
     "share": gettext_lazy("Share link"),
     "team": gettext_lazy("Team"),
+    "teamexport": gettext_lazy("Export"),
     "teamgroup": gettext_lazy("Group"),
     "teamfolder": gettext_lazy("Folder"),
     "teamskill": gettext_lazy("Skill"),

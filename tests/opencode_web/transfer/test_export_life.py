@@ -21,8 +21,10 @@ from sessions.jobs.erasure import run_erasure
 from sessions.models import Session
 from teams.access import access_team
 from teams.models import Team, TeamExport, User
-from tests.factories import make_team
+from tests.factories import add_member, make_team, make_user
+from tests.opencode_web.transfer.archives import export, gone, say
 from tests.sessions.factories import make_project, make_session
+from tests.sessions.story import Story
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,6 +57,25 @@ def test_others_write_while_files_are_copied(
     made = import_team(path, owner=alice, say=writes_to(other))
     assert set(made.shape.sessions) == before
     assert Session.objects.count() == 2
+
+
+def test_an_erased_team_takes_the_names_that_came_with_it(
+    alice: User, team: Team, tmp_path: Path, settings: Settings
+) -> None:
+    settings.DATA_DIR, settings.WORKTREES_DIR = tmp_path / "data", tmp_path / "worktrees"
+    settings.HOST_NAME = "local"
+    author = make_user("zoe@example.com", name="Zoe Canary")
+    add_member(team, author)
+    project = make_project(team, tmp_path / "shop")
+    Story(make_session(author, project), author).ask("Fix the till")
+    path = export(team, tmp_path / "acme.team")
+    gone(team)
+    author.delete()
+    made = import_team(path, owner=alice, say=say).team
+    assert User.objects.filter(name="Zoe Canary").exists()
+    gone(made)
+    assert not User.objects.filter(name="Zoe Canary").exists()
+    assert User.objects.get(pk=alice.pk).name == alice.name
 
 
 def test_the_audit_log_calls_an_export_by_its_name(alice: User, team: Team) -> None:

@@ -86,7 +86,7 @@ SENTENCES: dict[str, Promise] = {
     Did.SESSION_CREATED: gettext_lazy("{who} created the session {it}."),
     Did.SESSION_RENAMED: gettext_lazy("{who} renamed the session {it}."),
     Did.SESSION_DELETED: gettext_lazy("{who} deleted the session {title}."),
-    Did.SESSION_EXPIRED: gettext_lazy("A session was removed after {days} days without activity."),
+    Did.SESSION_EXPIRED: gettext_lazy("A session was removed because its retention ended."),
     Did.SESSION_ARCHIVED: gettext_lazy("{who} archived the session {it}."),
     f"{Did.SESSION_ARCHIVED}:restored": gettext_lazy("{who} unarchived the session {it}."),
     Did.SESSION_PRIVACY_CHANGED: gettext_lazy("{who} made the session {it} private."),
@@ -303,11 +303,14 @@ GROUPS: dict[str, tuple[Promise, tuple[str, ...]]] = {
 
 # What people call the kinds of rows.
 KINDS: dict[str, Promise] = {
+    "allowedaddress": gettext_lazy("Address"),
     "announcement": gettext_lazy("Announcement"),
     "apitoken": gettext_lazy("API token"),
+    "backup": gettext_lazy("Backup"),
     "checkout": gettext_lazy("Worktree"),
     "directorygroup": gettext_lazy("Directory group"),
     "directorytoken": gettext_lazy("SCIM token"),
+    "erasure": gettext_lazy("Erasure"),
     "identityprovider": gettext_lazy("Identity provider"),
     "invite": gettext_lazy("Invitation"),
     "legalhold": gettext_lazy("Legal hold"),
@@ -321,6 +324,7 @@ KINDS: dict[str, Promise] = {
     "session": gettext_lazy("Session"),
     "share": gettext_lazy("Share link"),
     "team": gettext_lazy("Team"),
+    "teamexport": gettext_lazy("Export"),
     "teamgroup": gettext_lazy("Group"),
     "teamfolder": gettext_lazy("Folder"),
     "teamskill": gettext_lazy("Skill"),

@@ -53,7 +53,7 @@ from sessions.models import (
     TeamSecret,
     TeamSkill,
 )
-from teams.models import Membership, Team, User
+from teams.models import IdentityRule, LegalHold, Membership, Team, User
 
 SCRATCH_PREFIX = ".export-"
 WHO = ("owner_id", "author_id", "by_id")
@@ -250,7 +250,7 @@ def _rules(team: Team, projects: set[str], sessions: set[str]) -> list[RuleShape
 
 
 def _to_set_again(team: Team) -> list[str]:
-    found = [f"key of the provider {one.name}" for one in ProviderConfig.objects.filter(team=team)]
+    found = [f"provider {one.name}" for one in ProviderConfig.objects.filter(team=team)]
     secrets = ProjectSecret.objects.filter(project__team=team).select_related("project")
     found += [f"secret {one.name} of the project {one.project.name}" for one in secrets]
     found += [f"secret {one.name} of the team" for one in TeamSecret.objects.filter(team=team)]
@@ -258,6 +258,13 @@ def _to_set_again(team: Team) -> list[str]:
     forges = ProjectForge.objects.filter(project__team=team).exclude(token="")
     found += [f"publishing of the project {one.project.name}" for one in forges]
     found += ["web search" for _ in TeamSearch.objects.filter(team=team)]
+    found += [f"GitHub App {one.name}" for one in team.github_apps.order_by("pk")]
+    for one in team.integrations.select_related("project").order_by("created_at", "pk"):
+        found.append(f"{one.kind} integration of the {_place(one.project)}, with its rules")
+    found += ["linked accounts of members"] if team.linked_accounts.exists() else []
+    found += [f"legal hold: {one.reason}" for one in LegalHold.objects.live().filter(team=team)]
+    if IdentityRule.objects.filter(team=team).exists():
+        found.append("roles that identity providers assign")
     found += [f"secret of the webhook to {one.host}" for one in team.webhooks.order_by("pk")]
     asked = ChangeRequest.objects.filter(team=team, status=ChangeRequest.Status.PENDING).count()
     found += [f"{asked} pending requests for approval"] if asked else []
@@ -266,6 +273,10 @@ def _to_set_again(team: Team) -> list[str]:
     for whose, config in configs:
         found += [f"setting {whose}{path}" for path in _masked(public_config(config))]
     return found
+
+
+def _place(project: Project | None) -> str:
+    return f"project {project.name}" if project else "team"
 
 
 def _masked(value: JsonValue, path: str = "") -> Iterable[str]:

@@ -36,6 +36,7 @@ from sessions.git.project_folders import managed_directory, managed_home, manage
 from sessions.git.url import parse_git_url
 from sessions.models import Project, ProjectMember, SavedRule, Session, TeamSkill
 from teams.access import TeamAccess
+from teams.actions.erasure import IMPORTED_INTO
 from teams.actions.members import add_member
 from teams.actions.teams import create_team, free_slug
 from teams.audit import AuditAction, record
@@ -165,7 +166,7 @@ def _people(team: Team, owner: User, people: list[PersonShape]) -> tuple[dict[in
         if not person.is_service:
             known = User.objects.filter(email__iexact=person.email, service_of=None).first()
         if known is None:
-            found[person.id] = _pseudonym(person).pk
+            found[person.id] = _pseudonym(person, team).pk
             unknown += 1
             continue
         found[person.id] = known.pk
@@ -205,12 +206,13 @@ def _project_members(
             ProjectMember.objects.get_or_create(**of_project, membership=member)
 
 
-def _pseudonym(person: PersonShape) -> User:
-    """An account that nobody can sign in to. Its name tells who said what."""
+def _pseudonym(person: PersonShape, team: Team) -> User:
+    """An account that nobody can sign in to. Its name tells who said what in the team."""
     user = User(
         email=f"person-{secrets.token_hex(6)}@imported.invalid",
         name=person.name,
         is_active=False,
+        preferences={IMPORTED_INTO: team.pk},
     )
     user.set_unusable_password()
     user.save()

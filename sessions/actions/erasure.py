@@ -20,7 +20,12 @@ from sessions.retention.holds import holds_in_project, holds_on_session
 from sessions.tree import tree_of
 from sessions.wake import wake_erasure
 from teams.access import TeamAccess, require_lasting, require_operator, require_role
-from teams.actions.erasure import erase_targets_in_audit, open_erasure, open_person_erasure
+from teams.actions.erasure import (
+    erase_targets_in_audit,
+    forget_imported,
+    open_erasure,
+    open_person_erasure,
+)
 from teams.actions.members import announce_access
 from teams.actions.usage import keep_spend
 from teams.models import AuditEntry, Budget, BudgetRequest, Erasure, Role, Team, User
@@ -133,7 +138,8 @@ def erase_project_rows(project: Project) -> list[str]:
     _forget_deliveries(team, ids)
     terminals = list(Terminal.objects.filter(project=project).values_list("pk", flat=True))
     Budget.objects.filter(project=project.pk).delete()
-    Project.objects.get(pk=project.pk).delete()
+    # The erasure of its team may run at the same time, and have been faster.
+    Project.objects.filter(pk=project.pk).delete()
     erase_removed_grants(team)
     return terminals
 
@@ -147,6 +153,7 @@ def erase_team_rows(team: Team) -> None:
     AuditCursor.objects.filter(chain=team.pk).delete()
     announce_access(team.pk)
     keep_spend(team)
+    forget_imported(team)
     team.delete()
 
 

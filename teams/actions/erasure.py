@@ -29,6 +29,8 @@ from teams.retention.holds import holds_on_person, refuse_held
 
 # Longer than a batch takes: then the worker is taken to be dead.
 LEASE = timedelta(seconds=300)
+# Key of the preferences of accounts that an import made for nobody: the ID of the team.
+IMPORTED_INTO = "imported_into"
 _BATCH = 1000
 _DOMAIN = "erased.invalid"
 
@@ -141,6 +143,13 @@ def _owned_rows(user: User) -> list[QuerySet[models.Model]]:
 def _callers(users: QuerySet[User]) -> list[str]:
     ids = users.values_list("pk", "api_tokens__pk")
     return [*{f"user:{user}" for user, _token in ids}, *{token for _user, token in ids if token}]
+
+
+def forget_imported(team: Team) -> None:
+    """Take the names from the accounts that the import of a team made for nobody."""
+    User.objects.filter(**{f"preferences__{IMPORTED_INTO}": team.pk}).update(
+        name="", preferences={}
+    )
 
 
 def forget_answers(team: Team) -> None:

@@ -14,7 +14,12 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import Cause
 from opencode_web.management.commands import erase as command
 from sessions.access import access_project
-from sessions.actions.erasure import request_person_erasure, request_project_erasure
+from sessions.actions.erasure import (
+    erase_project_rows,
+    request_person_erasure,
+    request_project_erasure,
+    request_team_erasure,
+)
 from sessions.actions.holds import hold_named
 from sessions.actions.rebuild import rebuild_session
 from sessions.events.reasons import TurnReason
@@ -54,6 +59,15 @@ def test_the_command_waits_for_a_worker_that_was_faster(
     monkeypatch.setattr(command.time, "sleep", end)
     call_command("erase", "person", bob.email, confirm=bob.email, stdout=io.StringIO())
     assert Erasure.objects.get().state == Erasure.State.DONE
+
+
+def test_a_project_that_another_erasure_has_deleted_is_no_failure(
+    alice: User, team: Team, project: Project, root: User
+) -> None:
+    erase_project_rows(Project.objects.get())
+    assert erase_project_rows(project) == []
+    row = run(request_team_erasure(root, team, confirm=team.slug))
+    assert (row.state, row.problem, Team.objects.count()) == ("done", "", 0)
 
 
 def test_no_archive_keeps_what_is_erased(

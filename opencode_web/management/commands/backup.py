@@ -21,20 +21,18 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path, help="A new or empty folder.")
         parser.add_argument(
-            "--verify", action="store_true", help="Only compare a backup with its manifest."
+            "--verify",
+            action="store_true",
+            help="Only check a backup: its files, and its passphrase if given.",
         )
         add_passphrase(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        folder = options["folder"].absolute()
+        folder, passphrase = options["folder"].absolute(), read_passphrase(options)
         try:
             if options["verify"]:
-                manifest = verify_backup(folder)
-                self.stdout.write(
-                    f"The backup of {manifest.taken_at:%Y-%m-%d %H:%M} UTC is intact."
-                )
+                self._verify(folder, passphrase)
                 return
-            passphrase = read_passphrase(options)
             manifest = create_backup(folder, passphrase=passphrase, say=self._say)
         except BackupError as exc:
             raise CommandError(str(exc)) from exc
@@ -48,6 +46,12 @@ class Command(BaseCommand):
             f"Done: {manifest.size_bytes / 1e6:,.1f} MB, {manifest.logs:,} event logs with "
             f"{manifest.events:,} events as of {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC."
         )
+
+    def _verify(self, folder: Path, passphrase: str) -> None:
+        manifest = verify_backup(folder, passphrase)
+        self._say(f"The backup of {manifest.taken_at:%Y-%m-%d %H:%M} UTC is intact.")
+        if manifest.encrypted and not passphrase:
+            self._say("Pass its passphrase to check this, too.")
 
     def _say(self, line: str) -> None:
         self.stdout.write(line)

@@ -63,8 +63,8 @@ def told(row: Erasure) -> list[str]:
     if row.kind == Erasure.Kind.PERSON:
         said.append(
             _(
-                "The person is now called %(name)s. Git commits, files of projects and outputs "
-                "kept in files were not changed."
+                "The person is now called %(name)s. Git commits, files of projects, the author "
+                "set in worktrees and outputs kept in files were not changed."
             )
             % {"name": row.pseudonym}
         )

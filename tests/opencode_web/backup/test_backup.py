@@ -197,6 +197,20 @@ def test_a_short_passphrase_is_no_protection(command: Command, tmp_path: Path) -
     assert "12 characters" in said
 
 
+def test_a_passphrase_is_verified_with_the_backup(command: Command, tmp_path: Path) -> None:
+    right, wrong = tmp_path / "right", tmp_path / "wrong"
+    right.write_text("correct horse battery")
+    wrong.write_text("correct horse bakery")
+    folder = tmp_path / "backup"
+    command("backup", folder, passphrase_file=right)
+    assert "Pass its passphrase" in command("backup", folder, verify=True)
+    said = command("backup", folder, verify=True, passphrase_file=right)
+    assert ("is intact" in said, "Pass its passphrase" in said) == (True, False)
+    said = refused(command, "backup", folder, verify=True, passphrase_file=wrong)
+    assert said == "The passphrase is not the one of this backup."
+    assert Backup.objects.get().problem == ""
+
+
 def test_a_busy_host_is_no_wrong_passphrase(
     project: Project,
     command: Command,

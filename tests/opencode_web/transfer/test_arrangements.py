@@ -10,20 +10,40 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from opencode_web.backup.errors import BackupError
 from opencode_web.transfer.load import import_team
 from sessions.actions.change_requests import set_approvals
+from sessions.actions.holds import hold_named
 from sessions.actions.schedule_runs import run_due
 from sessions.actions.schedules import ScheduleDraft, create_schedule
 from sessions.actions.webhooks import create_webhook
-from sessions.models import ChangeKind, Project, Schedule, Session, Webhook
+from sessions.models import (
+    ChangeKind,
+    GitHubApp,
+    Integration,
+    LinkedAccount,
+    Project,
+    Schedule,
+    Session,
+    Webhook,
+)
 from teams.access import access_team
+from teams.actions.holds import release_hold
 from teams.actions.identity import set_team_policy
 from teams.actions.retention import set_retention
 from teams.audit_chain.verify import verify_chain
-from teams.models import Budget, IdentityProvider, Membership, RetentionLimit, Team, User
+from teams.models import (
+    Budget,
+    IdentityProvider,
+    IdentityRule,
+    Membership,
+    RetentionLimit,
+    Team,
+    User,
+)
 from teams.retention.days import Days, chosen_days, days_in_force
 from tests.factories import make_user
 from tests.opencode_web.transfer.archives import Files, export, files_of, gone, pack, say
@@ -78,6 +98,39 @@ def changed(change: Callable[[Any], None]) -> Callable[[Files], None]:
         files["team.json.gz"] = json.dumps(told).encode()
 
     return change_files
+
+
+def test_what_is_not_in_the_archive_is_listed(
+    alice: User, team: Team, old: Project, tmp_path: Path
+) -> None:
+    now = timezone.now()
+    for kind, project in (("github", old), ("slack", None)):
+        Integration.objects.create(
+            id=kind, team=team, project=project, kind=kind, command="/oc", created_at=now
+        )
+    LinkedAccount.objects.create(team=team, user=alice)
+    GitHubApp.objects.create(
+        team=team, name="Acme agents", number=7, api_url="https://api.github.com", created_at=now
+    )
+    for reason in ("Case 4711, of court", "Case 4712, of court"):
+        hold = hold_named(
+            access_team(alice, team.pk), scope="team", what="", reason=reason, team=team
+        )
+        if "4711" in reason:
+            release_hold(access_team(alice, team.pk), hold.pk)
+    identity = IdentityProvider.objects.create(slug="sso", name="SSO")
+    IdentityRule.objects.create(provider=identity, claim="groups", value="dev", team=team)
+    export(team, tmp_path / "first.team")
+    again = json.loads(files_of(tmp_path / "first.team")["team.json.gz"])["again"]
+    assert {
+        f"github integration of the project {old.name}, with its rules",
+        "slack integration of the team, with its rules",
+        "GitHub App Acme agents",
+        "linked accounts of members",
+        "legal hold: Case 4712, of court",
+        "roles that identity providers assign",
+    } <= set(again)
+    assert "legal hold: Case 4711, of court" not in again
 
 
 def test_what_a_team_has_set_up_comes_along_and_nothing_of_it_runs(

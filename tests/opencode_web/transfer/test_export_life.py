@@ -7,19 +7,24 @@ from pathlib import Path
 
 import pytest
 from django.db import connections
+from django.test import Client
 from django.utils import timezone
+from django.utils.html import strip_tags
 from pytest_django import Settings
 
 from opencode_web.transfer.export import export_team
-from opencode_web.transfer.jobs import go_on_with_exports
+from opencode_web.transfer.jobs import go_on_with_exports, request_export
 from opencode_web.transfer.load import import_team
 from sessions.actions.erasure import request_team_erasure
 from sessions.jobs.erase_files import export_file
 from sessions.jobs.erasure import run_erasure
 from sessions.models import Session
+from teams.access import access_team
 from teams.models import Team, TeamExport, User
-from tests.factories import make_team
+from tests.factories import add_member, make_team, make_user
+from tests.opencode_web.transfer.archives import export, gone, say
 from tests.sessions.factories import make_project, make_session
+from tests.sessions.story import Story
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,6 +57,33 @@ def test_others_write_while_files_are_copied(
     made = import_team(path, owner=alice, say=writes_to(other))
     assert set(made.shape.sessions) == before
     assert Session.objects.count() == 2
+
+
+def test_an_erased_team_takes_the_names_that_came_with_it(
+    alice: User, team: Team, tmp_path: Path, settings: Settings
+) -> None:
+    settings.DATA_DIR, settings.WORKTREES_DIR = tmp_path / "data", tmp_path / "worktrees"
+    settings.HOST_NAME = "local"
+    author = make_user("zoe@example.com", name="Zoe Canary")
+    add_member(team, author)
+    project = make_project(team, tmp_path / "shop")
+    Story(make_session(author, project), author).ask("Fix the till")
+    path = export(team, tmp_path / "acme.team")
+    gone(team)
+    author.delete()
+    made = import_team(path, owner=alice, say=say).team
+    assert User.objects.filter(name="Zoe Canary").exists()
+    gone(made)
+    assert not User.objects.filter(name="Zoe Canary").exists()
+    assert User.objects.get(pk=alice.pk).name == alice.name
+
+
+def test_the_audit_log_calls_an_export_by_its_name(alice: User, team: Team) -> None:
+    row = request_export(access_team(alice, team.pk))
+    client = Client()
+    client.force_login(alice)
+    page = client.get(f"/t/{team.slug}/settings/audit").text
+    assert f"Export {row.pk}" in " ".join(strip_tags(page).split())
 
 
 def test_nothing_is_left_of_an_export_whose_worker_was_killed(

@@ -9,6 +9,7 @@ nor does who has made a token of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils.text import get_text_list
@@ -75,6 +76,24 @@ def writers_of(session: Session) -> set[int]:
         advised.values_list("replied_by", flat=True),
     )
     return {pk for some in found for pk in some if pk is not None}
+
+
+def who_may_allow(requests: Iterable[PermissionRequest]) -> dict[str, frozenset[int]]:
+    """Returns: by the session at the top the ids of people who may allow those of the requests that
+    need a second person. Each tree that has one takes statements of its own."""
+    asking = {row.session.top_id: row.session for row in requests if row.second_person}
+    return {
+        top_id: frozenset(one.pk for one in second_person(row, row.project.team).may_allow)
+        for top_id, row in asking.items()
+    }
+
+
+def only_others_may_allow(session: Session) -> bool:
+    """Whether a second person is needed for all that waits in its tree."""
+    tree = tree_of(session)
+    pending = PermissionRequest.objects.pending().filter(session__in=tree)
+    needs = {*pending.values_list("second_person", flat=True)}
+    return needs == {True} and not QuestionRequest.objects.pending().filter(session__in=tree)
 
 
 def require_second_person(access: TeamAccess, session: Session) -> None:

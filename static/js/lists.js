@@ -1,5 +1,5 @@
 // The lists of sessions. A row changes in place at once; one that belongs elsewhere has its lists read
-// again, but not while somebody is about to choose: nobody clicks a moving row.
+// again, but not while somebody is about to choose.
 const WAIT_MS = 400;
 // After so long a pointer lies where it was left.
 const REST_MS = 5000;

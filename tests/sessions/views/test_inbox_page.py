@@ -178,6 +178,9 @@ def test_what_needs_a_second_person_needs_nobody_who_has_prompted(
             assert (session.pk in second) is not is_theirs, page_name
         html = browser.get("/t/acme/rail", headers=HTMX).content.decode()
         assert f'data-answerers="{alice.pk}"' in html
+        for page_name in ("inbox", "inbox?quiet=1"):
+            html = browser.get(f"/t/acme/{page_name}", headers=HTMX).content.decode()
+            assert ("Allow once" in html) is is_theirs
         header = browser.get(f"/t/acme/s/{session.pk}").content.decode()
         assert "Waiting for a second person" in header
     # What any member can answer is everybody's again.

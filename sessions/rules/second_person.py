@@ -45,7 +45,7 @@ class SecondPerson:
 def second_person(session: Session, team: Team) -> SecondPerson:
     """Returns: the approvers of the team, or all members where it has named none, who can answer in
     the session and have not prompted it. The same for every session of a tree."""
-    prompted = _prompted(session)
+    prompted = with_people_behind(_prompted(session))
     top = session.root or session
     able = (
         one.user
@@ -60,7 +60,7 @@ def _prompted(session: Session) -> frozenset[int]:
     inputs = SessionInput.objects.filter(session__in=tree).values_list("author", "edited_by")
     written = Message.objects.filter(session__in=tree, role="user").values_list("author", flat=True)
     found = {pk for some in (*inputs, written) for pk in some if pk is not None}
-    return with_people_behind(found | writers_of(session))
+    return frozenset(found | writers_of(session))
 
 
 def writers_of(session: Session) -> set[int]:
@@ -101,8 +101,13 @@ def require_second_person(access: TeamAccess, session: Session) -> None:
     found = second_person(session, access.team)
     if any(user.pk == access.user.pk for user in found.may_allow):
         return
-    if access.user.pk in found.prompted:
+    if access.user.pk in _prompted(session):
         reason = _("You have prompted this session, so somebody else must allow this.")
+    elif access.user.pk in found.prompted:
+        reason = _(
+            "You have made a token of the service account that has prompted this session, so "
+            "somebody else must allow this."
+        )
     elif access.user.service_of_id is not None:
         reason = _("A service account cannot allow this. A person must.")
     else:

@@ -79,7 +79,7 @@ _FIELDS: dict[str, Promise] = {
     "user_agent": gettext_lazy("Browser"),
     "warn_percent": gettext_lazy("Warn at (percent)"),
 }
-_YES_OR_NO = {"true": gettext_lazy("yes"), "false": gettext_lazy("no")}
+_YES_OR_NO: dict[str, Promise] = {"true": gettext_lazy("yes"), "false": gettext_lazy("no")}
 # Values that are words of ours, by field.
 _VALUES: dict[str, dict[str, Promise]] = {
     # Of a test call: the class of its error.

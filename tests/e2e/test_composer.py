@@ -107,19 +107,6 @@ def test_letters_begin_a_message_and_escape_leaves_it(session: str, page: Page) 
     expect(log).to_contain_text("/fxi")
 
 
-def test_each_message_with_a_key_asks_before_it_is_hidden(session: str, page: Page) -> None:
-    field, asked = page.locator("#prompt"), page.locator("#composer-keys")
-    for last in "AB":
-        field.fill(f"Use AKIA7QWERTYUIOPASDF{last}")
-        field.press("Enter")
-        expect(asked).to_be_visible()
-        expect(field).to_have_value(f"Use AKIA7QWERTYUIOPASDF{last}")
-        field.press("Enter")
-        expect(field).to_have_value("")
-        expect(asked).to_have_count(0)
-    expect(page.get_by_role("log")).not_to_contain_text("AKIA7QWERTYUIOPASDF")
-
-
 def test_model_and_thinking_are_chosen_by_keys_alone_and_reach_the_turn(
     client: httpx.Client, session: str, page: Page
 ) -> None:

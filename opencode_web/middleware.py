@@ -79,14 +79,19 @@ class AppErrorMiddleware(EitherMiddleware):
         return None
 
     def _request_change(self, request: HttpRequest, held: NeedsApproval) -> HttpResponse:
+        page = reverse("sessions:approvals", args=[held.access.team.slug])
         try:
             request_change(held, ip=client_ip(request))
         except AppError as exc:
-            return render_error(request, exc)
+            if getattr(request, "htmx", False) or not request.accepts("text/html"):
+                return render_error(request, exc)
+            # The page that says who decides, not one that says nothing else.
+            messages.error(request, exc.message)
+            return redirect(page)
         said = _(
             "A second person must approve this. Your request is sent, and nothing is changed yet."
         )
-        return done(request, said, to=reverse("sessions:approvals", args=[held.access.team.slug]))
+        return done(request, said, to=page)
 
     def _to_security(self, request: HttpRequest, exc: PolicyUnmet) -> HttpResponse | None:
         """Lead who opens a page to where the sign-in can be completed, and back from there."""

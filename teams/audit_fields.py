@@ -17,6 +17,7 @@ _FIELDS: dict[str, Promise] = {
     "asker": gettext_lazy("Asked by"),
     "before": gettext_lazy("Before"),
     "branch": gettext_lazy("Branch"),
+    "browsers": gettext_lazy("Browsers"),
     "changes": gettext_lazy("Changes"),
     "change_request": gettext_lazy("Request"),
     "characters": gettext_lazy("Characters"),
@@ -26,6 +27,7 @@ _FIELDS: dict[str, Promise] = {
     "delivery": gettext_lazy("Delivery"),
     "email": gettext_lazy("E-mail"),
     "engine": gettext_lazy("Search engine"),
+    "everywhere": gettext_lazy("All projects"),
     "file": gettext_lazy("File"),
     "files": gettext_lazy("Files"),
     "folder": gettext_lazy("Folder"),
@@ -35,6 +37,8 @@ _FIELDS: dict[str, Promise] = {
     "into": gettext_lazy("Into"),
     "key": gettext_lazy("Key"),
     "keys": gettext_lazy("Settings"),
+    "kind": gettext_lazy("Kind"),
+    "kinds": gettext_lazy("Kinds"),
     "links": gettext_lazy("Links"),
     "message": gettext_lazy("Message"),
     "messages": gettext_lazy("Messages"),
@@ -53,6 +57,7 @@ _FIELDS: dict[str, Promise] = {
     "port": gettext_lazy("Port"),
     "prefix": gettext_lazy("Prefix"),
     "project": gettext_lazy("Project"),
+    "projects": gettext_lazy("Projects"),
     "provider": gettext_lazy("Provider"),
     "reason": gettext_lazy("Reason"),
     "reply": gettext_lazy("Response"),
@@ -61,17 +66,20 @@ _FIELDS: dict[str, Promise] = {
     "route": gettext_lazy("Route"),
     "rule": gettext_lazy("Rule"),
     "scope": gettext_lazy("Scope"),
+    "second_person": gettext_lazy("Second person"),
     "server": gettext_lazy("MCP server"),
     "session": gettext_lazy("Session"),
     "sharing": gettext_lazy("Sharing"),
     "slug": gettext_lazy("Address"),
     "soft": gettext_lazy("Only notify (soft)"),
     "title": gettext_lazy("Title"),
+    "tokens_revoked": gettext_lazy("Revoked tokens"),
     "until": gettext_lazy("Until"),
     "user": gettext_lazy("Person"),
     "user_agent": gettext_lazy("Browser"),
     "warn_percent": gettext_lazy("Warn at (percent)"),
 }
+_YES_OR_NO: dict[str, Promise] = {"true": gettext_lazy("yes"), "false": gettext_lazy("no")}
 # Values that are words of ours, by field.
 _VALUES: dict[str, dict[str, Promise]] = {
     # Of a test call: the class of its error.
@@ -121,7 +129,9 @@ _VALUES: dict[str, dict[str, Promise]] = {
         "unpriced": gettext_lazy("Models without a known price"),
         "warning": gettext_lazy("Warn at (percent)"),
     },
-    "soft": {"true": gettext_lazy("yes"), "false": gettext_lazy("no")},
+    "everywhere": _YES_OR_NO,
+    "second_person": _YES_OR_NO,
+    "soft": _YES_OR_NO,
 }
 
 

@@ -11,5 +11,8 @@ class GroupForm(forms.Form):
     is_approver = forms.BooleanField(
         label=_("Approvers"),
         required=False,
-        help_text=_("Its people can allow what the rules want a second person for."),
+        help_text=_(
+            "Its people allow calls of agents that need a second person, and decide on requests "
+            "under Approvals."
+        ),
     )

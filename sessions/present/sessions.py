@@ -34,6 +34,7 @@ from sessions.present.place_in_line import place_text
 from sessions.present.pulls import PullLine
 from sessions.present.stored_text import outcome_of
 from sessions.queue_position import PlaceInLine, all_wait_for_funds, places_of
+from sessions.rules.second_person import only_others_may_allow
 from sessions.totals import Used, count_tokens
 from teams.access import roles_with
 from teams.models import Role, User
@@ -125,12 +126,14 @@ class Header:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a session waits for, in words. `needs`: the least role that can answer any of it;
-    `asks_admins`: somebody who may not answer has asked the admins to."""
+    """What a session waits for, in words. `needs`: the least role that can answer any of it, None
+    where only `people` can, by their ids; `asks_admins`: somebody who may not answer has asked the
+    admins to."""
 
     text: str
-    needs: Role = Role.MEMBER
+    needs: Role | None = Role.MEMBER
     asks_admins: bool = False
+    people: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -156,26 +159,24 @@ class Row:
     pull: PullLine | None = None
     # Which of several attempts at one prompt it is, and its model; or what it is a fork of.
     kind: str = ""
-    # The least role that may answer what it waits for.
-    needs: Role = Role.MEMBER
-    # Somebody who may not answer has asked the admins to.
-    asks_admins: bool = False
+    asked: Asked = Asked("")
     private: bool = False
     # That of who looks, in its project; None where the page goes by it anyway.
     role: Role | None = None
 
     @property
     def for_admins(self) -> bool:
-        return self.needs is Role.ADMIN
+        return self.asked.needs is Role.ADMIN
 
     @property
     def answerers(self) -> str:
-        """The roles that can answer what it waits for, with blanks between."""
-        able = roles_with(self.needs)
+        """The roles and people that can answer what it waits for, with blanks between."""
+        able = roles_with(self.asked.needs) if self.asked.needs else []
         if self.role is not None:
             # The page it is on may go by another role than this one's project.
             able = [*Role] if self.role in able else []
-        return " ".join(able) if self.group == "ask" else ""
+        whose = [*able, *map(str, sorted(self.asked.people))]
+        return " ".join(whose) if self.group == "ask" else ""
 
 
 def look_of(
@@ -233,6 +234,8 @@ def build_header(
         no_funds=session.pk in all_wait_for_funds([session]),
     )
     place = Place.of(session)
+    if look == "ask" and only_others_may_allow(session):
+        text = _("Waiting for a second person")
     if look == "run" and is_restoring(session):
         text = _("Restoring files")
     is_lost = is_lost and look == "run" and not session.waits_for
@@ -337,6 +340,8 @@ def build_row(
     `session.project.team` and `session.owner` should be loaded.
     """
     look, text = look_of(session, asked=asked is not None, place=place, no_funds=no_funds)
+    if asked and asked.needs is None:
+        text = _("Waiting for a second person")
     owner = session.owner.display_name if session.owner and session.owner != viewer else ""
     if session.state == State.IDLE and session.outcome_detail.endswith(f" by {owner}"):
         # The detail names the same person.
@@ -358,8 +363,7 @@ def build_row(
         place=place.number if place else 0,
         pull=pull,
         kind=kind,
-        needs=asked.needs if asked else Role.MEMBER,
-        asks_admins=asked is not None and asked.asks_admins,
+        asked=asked or Asked(""),
         private=session.is_private,
         role=role,
     )

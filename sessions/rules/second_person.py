@@ -9,6 +9,7 @@ nor does who has made a token of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils.text import get_text_list
@@ -44,7 +45,7 @@ class SecondPerson:
 def second_person(session: Session, team: Team) -> SecondPerson:
     """Returns: the approvers of the team, or all members where it has named none, who can answer in
     the session and have not prompted it. The same for every session of a tree."""
-    prompted = _prompted(session)
+    prompted = with_people_behind(_prompted(session))
     top = session.root or session
     able = (
         one.user
@@ -59,7 +60,7 @@ def _prompted(session: Session) -> frozenset[int]:
     inputs = SessionInput.objects.filter(session__in=tree).values_list("author", "edited_by")
     written = Message.objects.filter(session__in=tree, role="user").values_list("author", flat=True)
     found = {pk for some in (*inputs, written) for pk in some if pk is not None}
-    return with_people_behind(found | writers_of(session))
+    return frozenset(found | writers_of(session))
 
 
 def writers_of(session: Session) -> set[int]:
@@ -77,13 +78,36 @@ def writers_of(session: Session) -> set[int]:
     return {pk for some in found for pk in some if pk is not None}
 
 
+def who_may_allow(requests: Iterable[PermissionRequest]) -> dict[str, frozenset[int]]:
+    """Returns: by the session at the top the ids of people who may allow those of the requests that
+    need a second person. Each tree that has one takes statements of its own."""
+    asking = {row.session.top_id: row.session for row in requests if row.second_person}
+    return {
+        top_id: frozenset(one.pk for one in second_person(row, row.project.team).may_allow)
+        for top_id, row in asking.items()
+    }
+
+
+def only_others_may_allow(session: Session) -> bool:
+    """Whether a second person is needed for all that waits in its tree."""
+    tree = tree_of(session)
+    pending = PermissionRequest.objects.pending().filter(session__in=tree)
+    needs = {*pending.values_list("second_person", flat=True)}
+    return needs == {True} and not QuestionRequest.objects.pending().filter(session__in=tree)
+
+
 def require_second_person(access: TeamAccess, session: Session) -> None:
     """Raises: Forbidden, with who can, where the person may not allow what the session asks for."""
     found = second_person(session, access.team)
     if any(user.pk == access.user.pk for user in found.may_allow):
         return
-    if access.user.pk in found.prompted:
+    if access.user.pk in _prompted(session):
         reason = _("You have prompted this session, so somebody else must allow this.")
+    elif access.user.pk in found.prompted:
+        reason = _(
+            "You have made a token of the service account that has prompted this session, so "
+            "somebody else must allow this."
+        )
     elif access.user.service_of_id is not None:
         reason = _("A service account cannot allow this. A person must.")
     else:

@@ -88,7 +88,7 @@ class RailRoom(LiveRoom):
         self._touched: set[str] = set()
         self._arrived = asyncio.Event()
         self._line = PlacesInLine()
-        # How many sessions wait for each role, as last sent.
+        # How many sessions wait for whom, as last sent.
         self._asks: JsonValue = {}
 
     @property
@@ -162,9 +162,9 @@ STALE = _frame_of([{"ops": [], "stale": True}])
 
 
 def _news_of(view: View, session_ids: set[str]) -> JsonObject:
-    """The rows, and how many sessions wait for each role, for pages that list none."""
+    """The rows, and how many sessions wait for whom, for pages that list none."""
     waiting = count_waiting(view.sessions(), view.access)
-    asks: JsonObject = {role.value: count for role, count in waiting.items()}
+    asks: JsonObject = {**waiting}
     return {**_frame_of(_rows_of(view, session_ids)), "asks": asks}
 
 

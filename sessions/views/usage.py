@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from opencode_web.lib.csv_text import csv_download, to_csv
 from opencode_web.lib.errors import Invalid
 from sessions.actions.exports import note_usage_export
+from sessions.present.approvals import load_for_inbox
 from sessions.present.pages.budgets.limits import load_paces
 from sessions.present.pages.usage import load_names, load_usage, require_seen
 from sessions.views.budgets import warning_context
@@ -49,6 +50,8 @@ def usage(request: TeamRequest) -> HttpResponse:
         "usage": load_usage(request.access, asked, given, for_all=for_all),
         "together": together,
         "paces": load_paces(request.access),
+        # Who has no inbox is told here.
+        "changes": [] if request.access.sees_work else load_for_inbox(request.access).mine,
         **warning_context(request, "usage"),
     }
     return render(request, "sessions/usage.html", context, status=200 if is_valid else 422)

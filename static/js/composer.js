@@ -1,5 +1,5 @@
 // The message field before anybody has touched it. Writing and stopping load with the first event that
-// is about them; it is handed on, so nothing is lost.
+// is about them, and is handed on.
 import { bind, clickable } from "./keys.js";
 import { ulid } from "./ulid.js";
 

@@ -1,5 +1,5 @@
 // The lists of sessions. A row changes in place at once; one that belongs elsewhere has its lists read
-// again, but not while somebody is about to choose: nobody clicks a moving row.
+// again, but not while somebody is about to choose.
 const WAIT_MS = 400;
 // After so long a pointer lies where it was left.
 const REST_MS = 5000;
@@ -42,7 +42,7 @@ async function read() {
   }
 }
 
-// The pointer may have come while the answer was on its way.
+// The pointer may have come since.
 document.addEventListener("htmx:after:request", (event) => {
   const { isPatient, target } = event.detail.ctx;
   if (!isPatient || !isHeld(target)) return;
@@ -62,12 +62,12 @@ export async function refreshNow() {
 
 function isInPlace(shown, group) {
   const place = shown?.closest("[data-group]")?.dataset.group;
-  return place === group || (place === "pinned" && !["ask", "others"].includes(group)) || (group === "rest" && place && !["ask", "others", "run", "queue"].includes(place));
+  return place === group || (place === "pinned" && !/^(ask|others)/.test(group)) || (group === "rest" && place && !/^(ask|others|run|queue)/.test(place));
 }
 
-// Rows are drawn once for everybody; nobody reads their own name on theirs.
-const me = document.querySelector("[data-rail]")?.dataset.user;
-const ownName = new RegExp(`<span data-owner="${me}">[^<]*</span>`);
+// Drawn once for everybody; nobody reads their own name on theirs.
+const { dataset: me } = document.body;
+const ownName = new RegExp(`<span data-owner="${me.user}">[^<]*</span>`);
 
 /** Take what the server says of one session, which `apply` draws. */
 export function update({ ops, row, group, stale }, apply) {
@@ -78,6 +78,6 @@ export function update({ ops, row, group, stale }, apply) {
     else apply([op[0], op[1], op[2].replace(ownName, "")]);
   }
   const shown = document.getElementById(`row-${row}`) ?? document.getElementById(`card-${row}`);
-  const isMine = group !== "ask" || shown?.matches(`[data-answerers~="${document.body.dataset.role}"]`);
+  const isMine = group !== "ask" || shown?.matches(`[data-answerers~="${me.role}"], [data-answerers~="${me.user}"]`);
   if (stale || (row && !isInPlace(shown, isMine ? group : "others"))) refresh();
 }

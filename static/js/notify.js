@@ -22,9 +22,9 @@ const plainIcon = icon?.getAttribute("href");
 
 /** Put the number of sessions to answer before the page's title, and a dot on its icon. */
 export function refreshBadge() {
-  const { role, asks = "{}" } = document.body.dataset;
-  // Where there is no list, the server has counted.
-  const count = rail ? rail.querySelectorAll(`[data-answerers~="${role}"]`).length : (JSON.parse(asks)[role] ?? 0);
+  const { role, user, asks = "{}" } = document.body.dataset;
+  const asked = JSON.parse(asks); // Where there is no list, the server has counted.
+  const count = rail ? rail.querySelectorAll(`[data-answerers~="${role}"], [data-answerers~="${user}"]`).length : (asked[role] ?? 0) + (asked[user] ?? 0);
   const plain = document.querySelector("[data-title]")?.textContent ?? "";
   const title = document.title.replace(mark, "");
   document.querySelectorAll("[data-inbox]").forEach((badge) => ([badge.hidden, badge.textContent] = [!count, count]));
@@ -49,7 +49,7 @@ document.addEventListener("click", (event) => event.target.closest("[data-dismis
 // On a phone they cover the page: the next tap removes them.
 document.addEventListener("pointerdown", ({ pointerType, target }) => pointerType === "touch" && !target.closest("[data-toast]") && [...toasts.children].forEach((one) => one.dataset.kind === "bad" || one.remove()));
 
-// An error page is no fragment. A form with its errors (422) and a toast (retargeted by the server) are.
+// An error page is no fragment. A form with errors (422) and a retargeted toast are.
 document.addEventListener("htmx:before:response", (event) => {
   const { status, headers } = event.detail.ctx.response;
   if (status < 400 || status === 422 || headers.has("HX-Retarget")) return;

@@ -67,7 +67,7 @@ document.addEventListener("htmx:error", ({ detail: { ctx, error } }) => {
 
 document.addEventListener("htmx:after:request", (event) => {
   const { sourceElement, response } = event.detail.ctx;
-  // What a rollback gave back goes again with it, unless it was changed.
+  // What a rollback gave back goes with it, unless changed.
   if (sourceElement.matches("[data-restore]") && prompt().value === sessionStorage.given) {
     prompt().value = "";
     htmx.trigger(prompt(), "input");
@@ -88,6 +88,7 @@ document.addEventListener("htmx:after:request", (event) => {
     import("./early.js").then(({ listen }) => listen([]));
   } else if (field.value) keep();
   else if (sourceElement.contains(document.activeElement) || document.activeElement === document.body) place();
+  sourceElement.querySelectorAll("[data-refused]").forEach((one) => one.remove());
   grow(field);
   document.querySelector("[data-jump]:not([hidden])")?.click();
   sourceElement.querySelector("[data-ulid]").value = ulid();
@@ -103,7 +104,7 @@ export function arm(isArmed) {
   if (isArmed) announce(text);
 }
 
-// What was typed while this came is kept too, after what was left here before.
+// What was typed while this came stands behind the draft.
 const field = prompt();
 if (field) {
   const early = field.value !== field.defaultValue;

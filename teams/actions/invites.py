@@ -37,7 +37,7 @@ def create_invite(
 
     Returns: the row and its secret, which is nowhere else and cannot be shown again.
     Raises: Forbidden when the role stands above the actor's, and for an operator in an emergency;
-    Invalid for a lifetime out of range.
+    Invalid for a lifetime out of range; Conflict for the address of a member.
     """
     require_lasting(access)
     if not has_role(access.role, role):
@@ -46,12 +46,16 @@ def create_invite(
         raise Invalid(
             _("An invitation can be valid for at most %(days)s days.") % {"days": MAX_LIFETIME.days}
         )
+    email = email.strip().lower()
+    if email and Membership.objects.filter(team=access.team, user__email__iexact=email).exists():
+        told = {"email": email, "team": access.team.name}
+        raise Conflict(_("%(email)s is already a member of %(team)s.") % told)
     secret = secrets.token_urlsafe(32)
     invite = Invite.objects.create(
         team=access.team,
         digest=fingerprint(secret),
         role=role,
-        email=email.strip().lower(),
+        email=email,
         created_by=access.user,
         expires_at=timezone.now() + lifetime,
     )

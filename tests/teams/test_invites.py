@@ -156,6 +156,12 @@ def test_links_of_an_admin_end_with_the_role(how: str, alice: User, adam: User, 
         find_invite(secret)
 
 
+def test_a_member_is_not_invited_again(alice: User, bob: User, team: Team) -> None:
+    with pytest.raises(Conflict, match="is already a member of Acme"):
+        create_invite(access_team(alice, "acme"), role=Role.ADMIN, email=" Bob@example.com")
+    assert not Invite.objects.exists()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_people_accept_one_link_at_once() -> None:
     owner = make_user("owner@example.com")

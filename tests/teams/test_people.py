@@ -34,11 +34,13 @@ def test_members_are_told_with_day_and_cost(
     client_for: ClientFor, team: Team, alice: User, bob: User, vera: User
 ) -> None:
     today = timezone.now().date()
-    User.objects.filter(pk=bob.pk).update(last_seen_on=today - timedelta(days=1))
+    seen = today - timedelta(days=1)
+    User.objects.filter(pk=bob.pk).update(last_seen_on=seen, is_active=False)
     spend(team, bob, "12.345")
     page = client_for(vera).get(PAGE).content.decode()
     assert "yesterday" in page
     assert "never" in page
+    assert page.count("Deactivated") == 1
     assert "$12.35" in page
     # Whoever looks is seen.
     assert User.objects.get(pk=vera.pk).last_seen_on == today

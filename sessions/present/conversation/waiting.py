@@ -14,6 +14,7 @@ from sessions.present.conversation.docks import Card, build_cards
 from sessions.present.conversation.history import Waiting
 from sessions.present.place import Place
 from sessions.present.sessions import shown_title
+from sessions.rules.second_person import who_may_allow
 from sessions.visibility import role_for, sessions_in, with_roles
 from teams.access import TeamAccess, has_role
 from teams.models import Role
@@ -42,42 +43,64 @@ class Inbox:
     more: int = 0
 
 
-def count_waiting(sessions: QuerySet[Session], access: TeamAccess | None = None) -> dict[Role, int]:
+@dataclass(frozen=True)
+class _Need:
+    """The least role that can answer something in a session, or else the people by their ids."""
+
+    top_id: str
+    role: Role | None
+    people: frozenset[int] = frozenset()
+
+
+def count_waiting(sessions: QuerySet[Session], access: TeamAccess | None = None) -> dict[str, int]:
     """Returns: how many of these sessions wait for an answer that a role can give, without roles
-    that can give none. Sub-agents count as the one at the top.
+    that can give none, and by ids of people how many more wait only for a second person. Sub-agents
+    count as the one at the top.
 
     With `access` each count is that of the person, whatever role their page goes by.
     """
     if access is not None:
         count = _count_for(sessions, access)
-        return dict.fromkeys(Role, count) if count else {}
-    needs: dict[str, set[Role]] = {}
-    for top_id, role in _asked(sessions):
-        needs.setdefault(top_id, set()).add(role)
-    able = (role for asked in needs.values() for role in Role if asked & role.includes)
-    return dict(Counter(able))
+        return {role.value: count for role in Role} if count else {}
+    needs: dict[str, list[_Need]] = {}
+    for one in _asked(sessions):
+        needs.setdefault(one.top_id, []).append(one)
+    able = Counter[str]()
+    for asked in needs.values():
+        roles = {one.role for one in asked} - {None}
+        able.update(role.value for role in Role if roles & role.includes)
+        if not roles:
+            able.update(str(pk) for pk in frozenset[int]().union(*(one.people for one in asked)))
+    return dict(able)
 
 
 def _count_for(sessions: QuerySet[Session], access: TeamAccess) -> int:
     asked = _asked(sessions)
-    tops = with_roles(sessions_in(access), access).filter(pk__in={top_id for top_id, _ in asked})
+    tops = with_roles(sessions_in(access), access).filter(pk__in={one.top_id for one in asked})
     roles = {row.pk: role_for(access, row) for row in tops.select_related("project")}
-    return len({one for one, need in asked if one in roles and has_role(roles[one], need)})
+    able = (
+        one.top_id
+        for one in asked
+        if one.top_id in roles
+        and (has_role(roles[one.top_id], one.role) if one.role else access.user.pk in one.people)
+    )
+    return len({*able})
 
 
-def _asked(sessions: QuerySet[Session]) -> list[tuple[str, Role]]:
-    """Returns: of each pending request the session at the top and the least role to answer it."""
+def _asked(sessions: QuerySet[Session]) -> list[_Need]:
+    """Returns: who can answer each pending request."""
     pending = Q(status="pending", session__in=sessions, session__archived_at=None)
-    permissions = PermissionRequest.objects.filter(pending)
+    permissions = PermissionRequest.objects.filter(pending).select_related("session__project__team")
+    people = who_may_allow(permissions)
     found = [
-        (root or own, role_to_answer(permission))
-        for own, root, permission in permissions.values_list(
-            "session", "session__root", "permission"
-        )
+        _Need(row.session.top_id, None, people[row.session.top_id])
+        if row.second_person
+        else _Need(row.session.top_id, role_to_answer(row.permission))
+        for row in permissions
     ]
     questions = QuestionRequest.objects.filter(pending)
     return found + [
-        (root or own, Role.MEMBER)
+        _Need(root or own, Role.MEMBER)
         for own, root in questions.values_list("session", "session__root")
     ]
 

@@ -23,7 +23,7 @@ from sessions.present.frame.rail import (
 from sessions.present.place import Place
 from sessions.present.sessions import Row
 from teams.access import TeamAccess
-from teams.models import Role, User
+from teams.models import User
 
 # Of those that have ended; older ones are in the list.
 ENDED_SHOWN = 60
@@ -77,7 +77,7 @@ def load_board(access: TeamAccess, chosen: RailFilter) -> Board:
     to_review = unreviewed(ended[:ENDED_SHOWN], user)
     found: dict[str, list[Row]] = {"ask": [], "others": [], "run": [], "review": [], "done": []}
     for row in build_rows(sessions, access):
-        found[_key(row, access.in_team.role, is_to_review=row.id in to_review)].append(row)
+        found[_key(row, access, is_to_review=row.id in to_review)].append(row)
     kin = _kin_of(sessions)
     columns = (
         Column("ask", _("Needs you"), "ask"),
@@ -96,9 +96,9 @@ def load_board(access: TeamAccess, chosen: RailFilter) -> Board:
     )
 
 
-def _key(row: Row, role: Role, *, is_to_review: bool) -> str:
+def _key(row: Row, access: TeamAccess, *, is_to_review: bool) -> str:
     if row.group == "ask":
-        return group_of_ask(row, role)
+        return group_of_ask(row, access.in_team.role, access.user)
     if row.group != "rest":
         return "run"
     return "review" if is_to_review else "done"

@@ -33,9 +33,10 @@ from sessions.present.projects import labels_of
 from sessions.present.pulls import newest_pulls
 from sessions.present.sessions import Asked, Row, build_row
 from sessions.queue_position import all_wait_for_funds, places_of
+from sessions.rules.second_person import who_may_allow
 from sessions.visibility import projects_in, role_for, sessions_in, with_roles
 from teams.access import TeamAccess, has_role
-from teams.models import Role
+from teams.models import Role, User
 
 SHOWN = 40
 _LAST = 1 << 30
@@ -152,7 +153,7 @@ def load_rail(access: TeamAccess, chosen: RailFilter, *, current: str = "") -> R
         pinned=current in pinned,
         groups=[Group("archived", _("Archived"), "", listed)]
         if chosen.archived and shown
-        else group_rows(listed, role=access.in_team.role, pinned=pinned),
+        else group_rows(listed, role=access.in_team.role, user=user, pinned=pinned),
         more_url=f"{home}?{filter_query(chosen, shown=chosen.shown + 2 * SHOWN)}"
         if more and chosen.shown < MAX_SHOWN
         else "",
@@ -251,14 +252,19 @@ def _asked_in(sessions: Iterable[Session]) -> dict[str, Asked]:
     permissions = (
         PermissionRequest.objects.pending()
         .filter(tree)
-        .select_related("session", "admins_asked__asked_by")
+        .select_related("session__project__team", "admins_asked__asked_by")
     )
     questions = QuestionRequest.objects.pending().filter(tree)
     found: list[tuple[datetime, str, Asked]] = []
+    people = who_may_allow(permissions)
     for row in permissions:
-        needs = role_to_answer(row.permission)
-        asked = Asked(permission_summary(row), needs, asks_admins=bool(asked_by(row)))
-        found.append((row.created_at, row.session.top_id, asked))
+        top_id, said = row.session.top_id, permission_summary(row)
+        asked = (
+            Asked(said, None, people=people[top_id])
+            if row.second_person
+            else Asked(said, role_to_answer(row.permission), asks_admins=bool(asked_by(row)))
+        )
+        found.append((row.created_at, top_id, asked))
     found += [
         (row.created_at, row.session.top_id, Asked(question_summary(row)))
         for row in questions.select_related("session")
@@ -267,27 +273,36 @@ def _asked_in(sessions: Iterable[Session]) -> dict[str, Asked]:
     for _at, top_id, asked in sorted(found, key=lambda one: (one[0], one[1], one[2].text)):
         kept = first.setdefault(top_id, asked)
         # What a member can answer needs a member, whatever else is asked.
-        needs = kept.needs if asked.needs is Role.ADMIN else asked.needs
-        admins = kept.asks_admins or asked.asks_admins
-        first[top_id] = replace(kept, needs=needs, asks_admins=admins)
+        needs = (
+            Role.MEMBER if Role.MEMBER in (kept.needs, asked.needs) else kept.needs or asked.needs
+        )
+        first[top_id] = replace(
+            kept,
+            needs=needs,
+            asks_admins=kept.asks_admins or asked.asks_admins,
+            people=kept.people | asked.people,
+        )
     return first
 
 
-def group_of_ask(row: Row, role: Role) -> str:
+def group_of_ask(row: Row, role: Role, user: User | None = None) -> str:
     """`role`: in the project if the row has none. Returns: where somebody sees a session that waits
     for a person."""
-    return "ask" if has_role(row.role or role, row.needs) else "others"
+    is_named = user is not None and user.pk in row.asked.people
+    is_able = row.asked.needs is not None and has_role(row.role or role, row.asked.needs)
+    return "ask" if is_named or is_able else "others"
 
 
 def group_rows(
     rows: Iterable[Row],
     *,
     role: Role,
+    user: User | None = None,
     pinned: Collection[str] = (),
     now: datetime | None = None,
 ) -> list[Group]:
-    """`role`: of who looks at them; `pinned`: ids of sessions that stay in a place of their own,
-    until one needs somebody.
+    """`role` and `user`: of who looks at them; `pinned`: ids of sessions that stay in a place of
+    their own, until one needs somebody.
 
     Returns: the groups that have rows: what needs that person, or somebody else, what is pinned,
     runs or waits for a worker, who is next first, then by age.
@@ -305,14 +320,14 @@ def group_rows(
     }
     for row in rows:
         age_days = (today - row.updated.date()).days
-        groups[_key(row, role, age_days, is_pinned=row.id in pinned)].rows.append(row)
+        groups[_key(row, role, user, age_days, is_pinned=row.id in pinned)].rows.append(row)
     groups["queue"].rows.sort(key=lambda row: row.place or _LAST)
     return [group for group in groups.values() if group.rows]
 
 
-def _key(row: Row, role: Role, age_days: int, *, is_pinned: bool) -> str:
+def _key(row: Row, role: Role, user: User | None, age_days: int, *, is_pinned: bool) -> str:
     if row.group == "ask":
-        return group_of_ask(row, role)
+        return group_of_ask(row, role, user)
     if is_pinned:
         return "pinned"
     if row.group != "rest":

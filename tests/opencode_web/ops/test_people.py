@@ -143,6 +143,7 @@ def test_an_operator_locks_somebody_out_and_in_again(
     console.post(f"{place}/sign-out", {"reason": "Lost laptop"})
     bob.refresh_from_db()
     assert bob.is_superuser
+    assert "Revoked tokens: 0" in console.get(place).content.decode()
 
 
 def test_an_operator_cannot_lock_themselves_out(console: Client, root: User) -> None:

@@ -43,7 +43,7 @@ def test_admins_are_asked_once_and_their_list_says_by_whom(
     assert AdminsAsked.objects.get().asked_by == bob
     assert AuditEntry.objects.filter(action=AuditAction.PERMISSION_ADMINS_ASKED).count() == 1
     (row,) = build_rows([Session.objects.get(pk=session.pk)])
-    assert row.asks_admins
+    assert row.asked.asks_admins
     assert row.detail == "Bob asks the admins · Cost limit: $5.00 of $5.00"
 
     reply_permission(session_access(alice, session), request, reply="once")

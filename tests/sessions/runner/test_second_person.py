@@ -346,7 +346,9 @@ async def test_who_has_a_token_of_the_service_account_that_prompted_cannot_allow
 
     await begin(await in_db(service), session)
     await in_db(prune_audit_log)
-    assert "Bob can." in await in_db(refused, alice, session)
+    why = await in_db(refused, alice, session)
+    assert why.startswith("You have made a token of the service account")
+    assert why.endswith("Bob can.")
     await in_db(answer, bob, session)
 
 

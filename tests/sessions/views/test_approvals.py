@@ -11,7 +11,7 @@ from sessions.actions.change_requests import set_approvals
 from sessions.actions.settings import update_team_settings
 from sessions.models import ChangeKind, ChangeRequest, Project, ProjectSecret
 from teams.access import access_team
-from teams.models import Team, User
+from teams.models import Membership, Role, Team, User
 from tests.sessions.held_changes import KINDS
 
 pytestmark = pytest.mark.django_db
@@ -128,13 +128,33 @@ def test_owners_choose_what_needs_an_approval(
     assert owner.post(PAGE, {"secrets": "on", "rules": "on"}).status_code == 302
     team.refresh_from_db()
     assert team.needs_approval == ["secrets", "rules"]
-    refused = owner.post(PAGE, {"rules": "on"})
-    assert refused.status_code == 409
+    refused = owner.post(PAGE, {"rules": "on"}, follow=True)
+    assert refused.redirect_chain == [(PAGE, 302)]
     assert "Approvals: nobody else in the team could approve this" in unescape(
         refused.content.decode()
     )
+    by_script = owner.post(PAGE, {"rules": "on"}, headers={"HX-Request": "true"})
+    assert by_script.status_code == 409
     assert 'name="secrets"' in read(client_for(adam))
     assert client_for(adam).post(PAGE, {}).status_code == 403
     team.refresh_from_db()
     assert team.needs_approval == ["secrets", "rules"]
     assert ChangeKind.POLICY not in team.needs_approval
+
+
+def test_who_has_no_inbox_finds_what_they_decide_on_the_usage_page(
+    client_for: ClientFor, held: Team, adam: User, bob: User, vera: User
+) -> None:
+    Membership.objects.filter(user=vera).update(role=Role.BILLING)
+    budgets = "/t/acme/settings/budgets"
+    client_for(vera).post(budgets, {"team": "5"})
+    sent = client_for(adam).post(budgets, {"team": "50"}, follow=True)
+    assert sent.redirect_chain == [(PAGE, 302)]
+    shown = read(client_for(vera), "/t/acme/usage")
+    assert "Changes to approve" in shown
+    assert ">Approve<" in shown
+    for person in (adam, bob):
+        assert "Changes to approve" not in read(client_for(person), "/t/acme/usage")
+    row = ChangeRequest.objects.get()
+    done = client_for(vera).post(f"{PAGE}/{row.pk}", {"act": "approve"}, follow=True)
+    assert "Approved. The change is made." in done.content.decode()

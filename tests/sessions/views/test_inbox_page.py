@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from sessions.models import PermissionRequest, QuestionRequest, Session
 from sessions.present.conversation.waiting import count_waiting
+from teams.access import access_team
 from teams.models import User
 from tests.sessions.factories import make_session
 from tests.sessions.story import Story
@@ -155,3 +156,35 @@ def test_rows_take_as_many_statements_as_one(
         counts.append(len(statements))
     assert html.count('class="waiting-once"') == len(counts)
     assert max(counts[1:]) <= counts[0]
+
+
+def test_what_needs_a_second_person_needs_nobody_who_has_prompted(
+    session: Session, alice: User, bob: User, vera: User, client_for: ClientFor
+) -> None:
+    story = Story(session, bob)
+    story.ask("hi")
+    story.answer()
+    story.waits("rm -r build")
+    asked = PermissionRequest.objects.get(session=session)
+    PermissionRequest.objects.filter(pk=asked.pk).update(second_person=True)
+    assert count_waiting(Session.objects.all()) == {str(alice.pk): 1}
+    for person, is_theirs in ((alice, True), (bob, False), (vera, False)):
+        assert bool(count_waiting(Session.objects.all(), access_team(person, "acme"))) is is_theirs
+        browser = client_for(person)
+        for page_name in ("rail", "inbox?quiet=1", "board"):
+            html = browser.get(f"/t/acme/{page_name}", headers=HTMX).content.decode()
+            first, _, second = html.partition("Waiting for others")
+            assert (session.pk in first) is is_theirs, page_name
+            assert (session.pk in second) is not is_theirs, page_name
+        html = browser.get("/t/acme/rail", headers=HTMX).content.decode()
+        assert f'data-answerers="{alice.pk}"' in html
+        for page_name in ("inbox", "inbox?quiet=1"):
+            html = browser.get(f"/t/acme/{page_name}", headers=HTMX).content.decode()
+            assert ("Allow once" in html) is is_theirs
+        header = browser.get(f"/t/acme/s/{session.pk}").content.decode()
+        assert "Waiting for a second person" in header
+    # What any member can answer is everybody's again.
+    story.waits("ls")
+    for person, is_theirs in ((alice, True), (bob, True), (vera, False)):
+        html = client_for(person).get("/t/acme/rail", headers=HTMX).content.decode()
+        assert (session.pk in html.partition("Waiting for others")[0]) is is_theirs

@@ -211,6 +211,7 @@ def test_a_passphrase_is_verified_with_the_backup(command: Command, tmp_path: Pa
     assert Backup.objects.get().problem == ""
 
 
+@pytest.mark.deep
 def test_a_busy_host_is_no_wrong_passphrase(
     project: Project,
     command: Command,

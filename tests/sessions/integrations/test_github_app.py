@@ -36,6 +36,7 @@ from tests.sessions.integrations.test_publish import change, pulls
 from tests.web_server import answer
 
 pytestmark = [
+    pytest.mark.deep,
     pytest.mark.django_db(transaction=True),
     pytest.mark.parametrize("outside", ["github"], indirect=True),
 ]

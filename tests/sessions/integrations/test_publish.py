@@ -22,7 +22,7 @@ from tests.sessions.checkouts.conftest import run as sh
 from tests.sessions.integrations.conftest import Shop
 from tests.sessions.integrations.test_reviews import ON_GITHUB
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
+pytestmark = [pytest.mark.deep, pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 @pytest.fixture(autouse=True)

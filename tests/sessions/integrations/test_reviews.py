@@ -16,7 +16,7 @@ from tests.sessions.factories import make_session, session_access
 from tests.sessions.integrations.conftest import Forge, Shop, link_account, reach, run
 from tests.web_server import answer
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
+pytestmark = [pytest.mark.deep, pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 ON_GITHUB = pytest.mark.parametrize("outside", ["github"], indirect=True)
 COMMENTS: list[dict[str, Any]] = [
     {"path": "till.py", "line": 2, "body": "Say @why.", "suggestion": "2  # two"},

@@ -27,7 +27,7 @@ from teams.models import User
 from tests.e2e.browser import chromium
 from tests.sessions.story import Story, tell_whole_turn
 
-pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.deep, pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
 TEXT = (
     "# Plan\n\nFirst *this*, then that.\n\n```python\nx = 1 < 2\n```\n\n- 🎉 one\n- two\n\nThe end."
 )

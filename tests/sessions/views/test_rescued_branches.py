@@ -27,7 +27,7 @@ from tests.sessions.views.test_checkouts import browser, shop
 
 __all__ = ["browser", "shop"]
 ClientFor = Callable[[User | None], Client]
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
+pytestmark = [pytest.mark.deep, pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 @pytest.fixture

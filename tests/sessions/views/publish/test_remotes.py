@@ -17,8 +17,7 @@ from tests.sessions.git_server import git_server
 from tests.sessions.views.publish.panel import Panel, forms_of
 from tests.web_server import answer
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
-OTHERS = [kind for kind in ForgeKind if kind is not ForgeKind.GITHUB]
+pytestmark = [pytest.mark.deep, pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
 
 def test_it_pushes_and_says_what_is_left(browser: Client, own: Session, bare: Path) -> None:
@@ -78,10 +77,7 @@ def seen() -> list[tuple[str, str | None]]:
     return []
 
 
-# What each forge answers is in the tests of their adapters; one shows it from end to end.
-@pytest.fixture(
-    params=[ForgeKind.GITHUB, *(pytest.param(kind, marks=pytest.mark.deep) for kind in OTHERS)]
-)
+@pytest.fixture(params=[*ForgeKind])
 def fake(
     request: pytest.FixtureRequest,
     project: Project,

@@ -247,6 +247,8 @@ else:
     }
 
 # ---- Live messages and background work ---------------------------------------------------------
+# Nobody waits for a Redis that hangs.
+_REDIS_TIMEOUTS_S = {"socket_timeout": 1.0, "socket_connect_timeout": 1.0}
 CACHES: dict[str, dict[str, Any]] = {  # Django's own shape
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
     # Of requests; what only slows callers down may be lost.
@@ -255,7 +257,7 @@ CACHES: dict[str, dict[str, Any]] = {  # Django's own shape
     else {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
-        "OPTIONS": {"socket_timeout": 1.0, "socket_connect_timeout": 1.0},
+        "OPTIONS": _REDIS_TIMEOUTS_S,
     },
 }
 CHANNEL_LAYERS: dict[str, dict[str, Any]] = {  # the shape of channels
@@ -272,8 +274,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (  # the shape of kombu
     {}
     if EMBEDDED
     # The queue is a doorbell and leases recover lost work, so a message must never come twice on
-    # its own: the visibility timeout is longer than any turn. Nobody waits for a Redis that hangs.
-    else {"visibility_timeout": 24 * 3600, "socket_timeout": 1.0, "socket_connect_timeout": 1.0}
+    # its own: the visibility timeout is longer than any turn.
+    else {"visibility_timeout": 24 * 3600, **_REDIS_TIMEOUTS_S}
 )
 # Whatever is not sent to the host of a project runs on the sender's own.
 CELERY_TASK_DEFAULT_QUEUE = f"sessions.{HOST_NAME}"

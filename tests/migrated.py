@@ -83,7 +83,7 @@ def template(url: str) -> str:
         found = "SELECT 1 FROM pg_database WHERE datname = %s"
         if not connection.execute(found, [name]).fetchone():
             connection.execute(f'CREATE DATABASE "{name}_new"')
-            new = urlunsplit(urlsplit(url)._replace(path=f"/{name}_new"))
+            new = beside(url, f"{name}_new")
             _manage("prepare", OPENCODE_WEB_DATA=str(scratch / "new"), DATABASE_URL=new)
             connection.execute(f'ALTER DATABASE "{name}_new" RENAME TO "{name}"')
     return name
@@ -100,12 +100,17 @@ def drop_template(url: str, scratch: Path) -> None:
             connection.execute(f'DROP DATABASE IF EXISTS "{_template_name(scratch)}{end}"')
 
 
+def beside(url: str, name: str) -> str:
+    """Returns: the URL of another database on the same server."""
+    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+
+
 def _template_name(scratch: Path) -> str:
     return f"ocw_migrated_{scratch.name}"
 
 
 def _server(url: str) -> psycopg.Connection[Any]:
-    return psycopg.connect(urlunsplit(urlsplit(url)._replace(path="/postgres")), autocommit=True)
+    return psycopg.connect(beside(url, "postgres"), autocommit=True)
 
 
 def _manage(*arguments: str, **env: str) -> None:

@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 import psutil
@@ -67,13 +66,12 @@ def free_port() -> int:
 
 @contextmanager
 def own_database(url: str, name: str, *, template: str = "template1") -> Iterator[str]:
-    parts = urlsplit(url)
-    admin = urlunsplit(parts._replace(path="/postgres"))
+    admin = migrated.beside(url, "postgres")
     with psycopg.connect(admin, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     try:
-        yield urlunsplit(parts._replace(path=f"/{name}"))
+        yield migrated.beside(url, name)
     finally:
         with psycopg.connect(admin, autocommit=True) as connection:
             connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
@@ -26,7 +25,7 @@ from sessions.models import Event, Session
 from teams.models import Role
 from tests.factories import add_member, make_team, make_user
 from tests.filled import OURS, fill
-from tests.migrated import database, template
+from tests.migrated import beside, database, template
 from tests.sessions.factories import make_project, make_session
 from tests.sessions.story import Story
 
@@ -89,8 +88,7 @@ def own_database(
 
 
 def _on_server(*statements: str) -> None:
-    url = urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path="/postgres"))
-    with psycopg.connect(url, autocommit=True) as server:
+    with psycopg.connect(beside(os.environ["DATABASE_URL"], "postgres"), autocommit=True) as server:
         for statement in statements:
             server.execute(statement)  # type: ignore[arg-type]
 
@@ -129,10 +127,8 @@ def migrated_schema() -> list[set[Any]]:
     if connection.vendor == "sqlite":
         with closing(sqlite3.connect(database())) as made:
             return schema(made.execute)
-    url = urlsplit(os.environ["DATABASE_URL"])._replace(
-        path=f"/{template(os.environ['DATABASE_URL'])}"
-    )
-    with psycopg.connect(urlunsplit(url)) as made:
+    url = os.environ["DATABASE_URL"]
+    with psycopg.connect(beside(url, template(url))) as made:
         return schema(made.execute)  # type: ignore[arg-type]
 
 

@@ -124,6 +124,8 @@ def _ask(client: Client | AsyncClient, asked: Asked, who: Who) -> Any:
     return getattr(client, asked.method)(asked.path, headers=headers, **asked.body)
 
 
+# What is refused depends on no database, and each takes a request of everything.
+@pytest.mark.any_database
 @pytest.mark.deep
 @pytest.mark.django_db
 class TestEveryRoute:

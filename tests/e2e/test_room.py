@@ -109,12 +109,13 @@ def test_turns_wait_in_line_for_a_key_and_another_model_goes_on_when_it_is_refus
         expect(page.locator(".retry")).to_contain_text(said)
         shoot(page, tmp_path, "fallback")
 
-        def shown() -> bool:
+        def shown() -> str:
             page.goto(settings)
-            return "AuthError: 1" in page.locator("#provider").inner_text()
+            return page.locator("#provider").inner_text()
 
         # Processes tell what they have counted every few seconds.
-        wait_for(shown)
+        wait_for(lambda: "AuthError" in shown())
+        assert "AuthError: 1" in shown()
         shoot(page, tmp_path, "provider")
         page.goto(f"{mortal.url}/t/{mortal.team}/settings/models/")
         shoot(page, tmp_path, "providers")

@@ -1,4 +1,7 @@
-"""What on a project's forge starts sessions: its integration, its rules and what was delivered."""
+"""What starts sessions from outside: a project's integrations, their rules and what was delivered.
+
+`tracker` names an issue tracker; without it, the forge is meant.
+"""
 
 from __future__ import annotations
 
@@ -48,6 +51,7 @@ Audience = Literal["linked", "collaborators", "anybody"]
 Trigger = Literal[
     "issue_opened",
     "issue_labeled",
+    "issue_assigned",
     "pull_opened",
     "pull_pushed",
     "review_comment",
@@ -109,6 +113,8 @@ class ForgeIntegrationWire(TypedDict):
     forge: str
     address: str
     """Where a webhook of the repository sends to. A GitHub App has an address of its own."""
+    teamKey: NotRequired[str | None]
+    """Of an issue tracker."""
     command: str
     serviceAccountID: NotRequired[int | None]
     checks: bool
@@ -163,18 +169,23 @@ class ForgeDeliveryWire(TypedDict):
 
 
 @router.get("/integration", summary="Integrations of a team's projects")
-def list_integrations(request: ApiRequest, team: str = "") -> list[ForgeIntegrationWire]:
+def list_integrations(
+    request: ApiRequest, team: str = "", tracker: str = ""
+) -> list[ForgeIntegrationWire]:
     found = visible_projects(request.auth).filter(team=team_of(request, team).team)
-    rows = Integration.objects.filter(project__in=found, is_tracker=False)
+    rows = Integration.objects.filter(project__in=found, is_tracker=bool(tracker))
+    rows = rows.filter(kind=tracker) if tracker else rows
     rows = rows.select_related("project", "account").order_by("pk")[:MAX_LISTED]
     published = publishing_of_each([row.project for row in rows])
-    return [_to_wire(row, published[row.project.pk]) for row in rows]
+    return [integration_to_wire(row, published[row.project.pk]) for row in rows]
 
 
 @router.get(_P, summary="The integration of a project")
-def get_integration(request: ApiRequest, project_id: str) -> ForgeIntegrationWire:
-    row = require_integration(access_project(request.auth, project_id))
-    return _to_wire(row, publishing_of(row.project))
+def get_integration(
+    request: ApiRequest, project_id: str, tracker: str = ""
+) -> ForgeIntegrationWire:
+    row = require_integration(access_project(request.auth, project_id), tracker)
+    return integration_to_wire(row, publishing_of(row.project))
 
 
 @router.put(_P, summary="Set it up, or change it; the secret of a new one is shown once")
@@ -189,8 +200,8 @@ def put_integration(
 
 
 @router.delete(_P, summary="Remove it with its rules; its sessions stay")
-def delete_integration(request: ApiRequest, project_id: str) -> bool:
-    remove_integration(_admin(request, project_id), ip=client_ip(request))
+def delete_integration(request: ApiRequest, project_id: str, tracker: str = "") -> bool:
+    remove_integration(_admin(request, project_id), tracker, ip=client_ip(request))
     return True
 
 
@@ -204,60 +215,74 @@ def post_integration_secret(
 
 
 @router.get(_P + "/rule", summary="Its rules, in the order in which they are looked at")
-def list_rules(request: ApiRequest, project_id: str) -> list[ForgeRuleWire]:
-    row = require_integration(_admin(request, project_id))
+def list_rules(request: ApiRequest, project_id: str, tracker: str = "") -> list[ForgeRuleWire]:
+    row = require_integration(_admin(request, project_id), tracker)
     return [_rule_to_wire(one) for one in row.rules.all()]
 
 
 @router.post(_P + "/rule", summary="Add a rule, after all others")
-def post_rule(request: ApiRequest, project_id: str, body: ForgeRuleBody) -> ForgeRuleWire:
+def post_rule(
+    request: ApiRequest, project_id: str, body: ForgeRuleBody, tracker: str = ""
+) -> ForgeRuleWire:
     access = _admin(request, project_id)
     draft = RuleDraft(**_renamed(body.model_dump()))
-    return _rule_to_wire(create_rule(access, draft, ip=client_ip(request)))
+    return _rule_to_wire(create_rule(access, draft, tracker=tracker, ip=client_ip(request)))
 
 
 @router.get(_RULE, summary="One rule")
-def get_rule(request: ApiRequest, project_id: str, forge_rule_id: str) -> ForgeRuleWire:
-    return _rule_to_wire(find_rule(_admin(request, project_id), forge_rule_id))
+def get_rule(
+    request: ApiRequest, project_id: str, forge_rule_id: str, tracker: str = ""
+) -> ForgeRuleWire:
+    return _rule_to_wire(find_rule(_admin(request, project_id), forge_rule_id, tracker))
 
 
 @router.patch(_RULE, summary="Change a rule, switch it on or off, or move it")
 def patch_rule(
-    request: ApiRequest, project_id: str, forge_rule_id: str, body: ForgeRulePatch
+    request: ApiRequest,
+    project_id: str,
+    forge_rule_id: str,
+    body: ForgeRulePatch,
+    tracker: str = "",
 ) -> ForgeRuleWire:
     access, ip = _admin(request, project_id), client_ip(request)
-    row = find_rule(access, forge_rule_id)
+    row = find_rule(access, forge_rule_id, tracker)
     sent = body.model_dump(exclude_unset=True)
     given = {name: value for name, value in sent.items() if value is not None or name in _NULLS}
     position = given.pop("position", None)
     if given:
         known = {name: getattr(row, name) for name in RuleDraft.__dataclass_fields__}
-        row = update_rule(access, forge_rule_id, RuleDraft(**{**known, **_renamed(given)}), ip=ip)
+        draft = RuleDraft(**{**known, **_renamed(given)})
+        row = update_rule(access, forge_rule_id, draft, tracker=tracker, ip=ip)
     if position is not None:
-        row = move_rule(access, forge_rule_id, to=position, ip=ip)
+        row = move_rule(access, forge_rule_id, to=position, tracker=tracker, ip=ip)
     return _rule_to_wire(row)
 
 
 @router.delete(_RULE, summary="Remove a rule; its sessions stay")
-def remove_rule(request: ApiRequest, project_id: str, forge_rule_id: str) -> bool:
-    delete_rule(_admin(request, project_id), forge_rule_id, ip=client_ip(request))
+def remove_rule(
+    request: ApiRequest, project_id: str, forge_rule_id: str, tracker: str = ""
+) -> bool:
+    access, ip = _admin(request, project_id), client_ip(request)
+    delete_rule(access, forge_rule_id, tracker=tracker, ip=ip)
     return True
 
 
-@router.get(_P + "/delivery", summary="What the forge has sent, newest first")
+@router.get(_P + "/delivery", summary="What was delivered, newest first")
 def list_inbound(
-    request: ApiRequest, project_id: str, limit: int = 50, before: str = ""
+    request: ApiRequest, project_id: str, limit: int = 50, before: str = "", tracker: str = ""
 ) -> list[ForgeDeliveryWire]:
-    rows = require_integration(_admin(request, project_id)).deliveries.order_by("-pk")
+    rows = require_integration(_admin(request, project_id), tracker).deliveries.order_by("-pk")
     if before:
         rows = rows.filter(pk__lt=before)
     return [_delivery_to_wire(row) for row in rows[: max(1, min(limit, MAX_LISTED))]]
 
 
 @router.post(_P + "/delivery/{inbound_id}/retry", summary="Handle a failed delivery again")
-def post_retry(request: ApiRequest, project_id: str, inbound_id: str) -> ForgeDeliveryWire:
+def post_retry(
+    request: ApiRequest, project_id: str, inbound_id: str, tracker: str = ""
+) -> ForgeDeliveryWire:
     access = _admin(request, project_id)
-    found = require_integration(access).deliveries.filter(pk=inbound_id).first()
+    found = require_integration(access, tracker).deliveries.filter(pk=inbound_id).first()
     if found is None:
         raise NotFound("Delivery", inbound_id)
     repeat_failed(access.team, found.integration, inbound_id)
@@ -287,12 +312,13 @@ def _renamed(given: dict[str, Any]) -> dict[str, Any]:  # Any: as their fields a
     return {_NAMES.get(name, name): value for name, value in given.items()}
 
 
-def _to_wire(row: Integration, publishing: Publishing) -> ForgeIntegrationWire:
+def integration_to_wire(row: Integration, publishing: Publishing) -> ForgeIntegrationWire:
     wire: ForgeIntegrationWire = {
         "id": row.pk,
         "projectID": row.project.pk,
         "forge": row.kind,
         "address": address_of(row),
+        "teamKey": row.outside.get("path"),
         "command": row.command,
         "serviceAccountID": row.account_id,
         "checks": row.checks,
@@ -310,7 +336,7 @@ def _with_secret(
     # Neither caches nor the answers that an Idempotency-Key repeats may have it.
     response["Cache-Control"] = "no-store"
     wire: ForgeIntegrationWithSecret = {
-        **_to_wire(row, publishing_of(row.project)),
+        **integration_to_wire(row, publishing_of(row.project)),
         "secret": secret or None,
     }
     return drop_none(wire)

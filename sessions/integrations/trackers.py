@@ -8,7 +8,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.crypto import encrypt
-from opencode_web.lib.errors import Conflict, Invalid
+from opencode_web.lib.errors import Conflict, Invalid, NotFound
+from opencode_web.lib.loop import submit
 from sessions.access import ProjectAccess
 from sessions.forges.adapter import ForgeError
 from sessions.integrations.setup import (
@@ -55,6 +56,20 @@ async def probe_tracker(tracker: str, row: Integration | None, draft: TrackerDra
         return await opens(token, nothing).probe(draft.path)
     except ForgeError as exc:
         raise Invalid(exc.worded(), field="token") from exc
+
+
+def probe_and_connect(
+    access: ProjectAccess, tracker: str, draft: TrackerDraft, *, ip: str | None = None
+) -> Integration:
+    """Connect it as the tracker itself says it is. Must not run in a transaction, for it waits.
+
+    Raises: NotFound for an unknown tracker; as `probe_tracker` and `connect_tracker`.
+    """
+    require_role(access.team, Role.ADMIN)
+    if tracker not in TRACKERS:
+        raise NotFound("Issue tracker", tracker)
+    found = submit(probe_tracker(tracker, find_integration(access, tracker), draft)).result()
+    return connect_tracker(access, tracker, draft, found, ip=ip)
 
 
 @transaction.atomic

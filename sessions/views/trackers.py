@@ -8,14 +8,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from opencode_web.lib.errors import NotFound
-from opencode_web.lib.loop import submit
 from opencode_web.lib.outside import waits_outside
-from sessions.access import ProjectAccess
 from sessions.forms.tracker import TrackerForm
-from sessions.integrations.setup import find_integration, service_accounts
+from sessions.integrations.setup import service_accounts
 from sessions.integrations.systems import TRACKERS
-from sessions.integrations.trackers import connect_tracker, probe_tracker
-from sessions.models import Integration
+from sessions.integrations.trackers import probe_and_connect
 from sessions.views.integration import page_url, show_page
 from sessions.views.requests import project_of
 from teams.http import TeamRequest, attempt, client_ip, done, team_view
@@ -35,12 +32,6 @@ def tracker(request: TeamRequest, project: str, tracker: str) -> HttpResponse:
     if not posted:
         return show_page(request, access, tracker)
     form, ip = TrackerForm(request.POST, accounts=service_accounts(access)), client_ip(request)
-    if attempt(form, lambda: _connect(access, tracker, form, ip)) is None:
+    if attempt(form, lambda: probe_and_connect(access, tracker, form.draft, ip=ip)) is None:
         return show_page(request, access, tracker, form=form, status=422)
     return done(request, _("Saved."), to=page_url(access, tracker))
-
-
-def _connect(access: ProjectAccess, tracker: str, form: TrackerForm, ip: str | None) -> Integration:
-    draft = form.draft
-    found = submit(probe_tracker(tracker, find_integration(access, tracker), draft)).result()
-    return connect_tracker(access, tracker, draft, found, ip=ip)

@@ -48,6 +48,7 @@ _SET = "t/<slug:team>/settings/"
 _OWN: Codes = (302, 403, 403, 403, 404, 302)
 _NONE: Codes = (404, 404, 403, 403, 404, 302)
 _OWN_API: Codes = (200, 403, 403, 403, 404, 401)
+_UNSENT: Codes = (400, 400, 403, 403, 404, 401)
 _LATE: Codes = (409, 409, 404, 404, 404, 401)
 
 
@@ -156,6 +157,8 @@ API = [
     Row("get", "integration", API_READ, query=_OF),
     Row("get", _I, API_READ),
     Row("put", _I, API_GOVERN, {}),
+    # No such key: the tracker is not asked.
+    Row("put", "project/<project_id>/tracker/<tracker>", _UNSENT, {"teamKey": "A", "apiKey": "ä"}),
     Row("delete", _I, API_GOVERN),
     Row("post", _I + "/secret", API_GOVERN),
     Row("get", _I + "/rule", API_GOVERN),

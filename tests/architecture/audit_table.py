@@ -185,6 +185,7 @@ DOORS: dict[str, Recorded] = {
     rf"post {_P}integration/app/connect": "GitHub, which has to agree, is not there",
     rf"post {_P}integration/app/(dis.+|remove)": Did.INTEGRATION_UPDATED,
     rf"put {_A}": Did.INTEGRATION_UPDATED,
+    r"put project/<project_id>/tracker/.+": Did.INTEGRATION_UPDATED,
     rf"delete {_A}": Did.INTEGRATION_DELETED,
     rf"post {_A}/secret": Did.INTEGRATION_UPDATED,
     rf"post {_A}/rule": Did.INTEGRATION_RULE_ADDED,

@@ -40,7 +40,7 @@ STANDS_FOR = {
     f"|{_SET}slack/link/.+|{_P}{_I}/link/.+|{_P}schedules/.+)"
     "|put session/<session_id>/privacy",
     "set_up": f"(get|post) {_P}{_I}(/secret|/remove|/again/.+|/rules.*|/app.*)?"
-    "|(get|put|post|patch|delete) project/<project_id>/integration.*"
+    "|(get|put|post|patch|delete) project/<project_id>/(integration|tracker).*"
     f"|post {_P}(network|publishing|secrets.*|repository/.+|settings|delete"
     "|rescued/<str:checkout>/discard)"
     f"|(get|post) {_P}mcp/(new|catalog"

@@ -94,7 +94,7 @@ def test_a_session_goes_on_and_files_go_along(
 def test_what_nobody_allows_is_refused(cli: Cli, server: Installation) -> None:
     refused = run(cli, [WRITE], [{"text": "Written."}])
     assert refused.returncode == 3, refused.stderr
-    assert "Refused, for nobody is here to allow it: edit made.txt" in refused.stderr
+    assert "Not allowed: edit made.txt. A rule (--permission) or --auto can" in refused.stderr
     allowed = run(cli, [WRITE], [{"text": "Written."}], more=("--auto",))
     assert (allowed.returncode, allowed.stdout) == (0, "Written.\n")
 
@@ -173,6 +173,7 @@ def test_ctrl_c_stops_the_turn(env: dict[str, str], server: Installation) -> Non
         (("run", "hi", "--embedded", "."), {}, 2, "--model"),
         (("run", "hi", "--embedded", "/", "-m", "demo/inline"), {}, 2, "no Git repository"),
         # Said before anything is looked at or started.
+        (("run", "hi", "--embedded", "/", "-m", "claude"), {}, 2, "Name it as provider/model"),
         (EMBEDDED, {}, 2, "No key of anthropic: set ANTHROPIC_API_KEY"),
         (EMBEDDED, {"ANTHROPIC_API_KEY": "sk-some"}, 2, "no Git repository"),
         (EMBEDDED, {"INSTANCE_CONFIG": "instance.json"}, 2, "no Git repository"),

@@ -39,6 +39,15 @@ def test_every_input_is_used_and_every_one_that_is_used_is_declared() -> None:
     assert used == set(ACTION["inputs"])
 
 
+def test_the_component_of_gitlab_uses_its_inputs_and_demands_what_a_run_needs() -> None:
+    spec, jobs = yaml.safe_load_all((ROOT / "github" / "gitlab-component.yml").read_text())
+    inputs = spec["spec"]["inputs"]
+    assert set(re.findall(r"\$\[\[ inputs\.([\w-]+) \]\]", str(jobs))) == set(inputs)
+    assert "$[[" not in str(jobs["opencode-web"]["script"])
+    needed = [name for name, one in inputs.items() if "default" not in one]
+    assert needed == ["prompt", "model", "wheel"]
+
+
 def test_feat13_fr_02_the_inputs_of_the_specification_have_their_defaults() -> None:
     inputs = ACTION["inputs"]
     assert inputs["prompt"] == {"description": "What the agent is to do", "required": True}

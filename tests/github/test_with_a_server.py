@@ -108,7 +108,23 @@ def test_what_nobody_allows_fails_the_job(use: Job, server: Installation) -> Non
     assert ran.outputs["exit-code"] == "3"
     assert ran.artifacts == {}
     assert use.github.checks == []
-    assert "nobody could allow it" in use.github.comments[0]["body"]
+    body = use.github.comments[0]["body"]
+    assert "nobody could allow it" in body
+    assert "Not allowed: edit made.txt" in body
+    assert ran.messages("error") == ["Not allowed: edit made.txt"]
+
+
+def test_why_the_model_failed_is_told(use: Job, server: Installation) -> None:
+    ran = review(use, server, [{"error": {"status": 400, "message": "@bob: `no`\n::add-mask::a"}}])
+    assert (ran.exit_code, ran.outputs["result"]) == (1, "failed"), ran.said
+    assert [name for name, _ in ran.commands] == ["error"]
+    (told,) = ran.messages("error")
+    assert "@bob: `no`" in told
+    kept = json.loads((ran.artifacts["opencode-web"] / "result.json").read_text())
+    assert "@bob: `no`" in kept["why"][0]
+    for text in (ran.summary, use.github.checks[0]["output"]["summary"]):
+        assert "bob: `no`" in text
+        assert "@bob" not in text
 
 
 def test_hostile_texts_run_nothing_and_set_nothing(use: Job, server: Installation) -> None:

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from pathlib import Path
 
 import httpx
@@ -25,6 +26,7 @@ import httpx
 from opencode_web_cli.connection import ANSWER_S, Connection
 from opencode_web_cli.failures import Code, Failure
 from opencode_web_cli.others import server_command
+from opencode_web_cli.prompt import build_model
 
 _START_S = 180.0
 _STOP_S = 30.0
@@ -58,7 +60,7 @@ def embedded_server(
         raise Failure("--embedded needs the server: install its wheel.", Code.USAGE)
     if not model:
         raise Failure("--embedded needs the model: --model PROVIDER/MODEL.", Code.USAGE)
-    provider = model.partition("/")[0]
+    provider = build_model(model)["providerID"]
     if not os.environ.get("INSTANCE_CONFIG"):  # which may have a key, or another provider
         _key_of(provider, _names_in_catalog(provider), is_needed=True)
     place = Path(folder).resolve()
@@ -189,7 +191,9 @@ def _give_key(connection: Connection, provider: str) -> None:
     said = connection.call("GET", "/provider")
     names = next((one["env"] for one in said["all"] if one["id"] == provider), None)
     if names is None:
-        raise Failure(f"The server knows no provider {provider!r}.", Code.USAGE)
+        near = get_close_matches(provider, [one["id"] for one in said["all"]], 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise Failure(f"The server knows no provider {provider!r}.{hint}", Code.USAGE)
     if key := _key_of(provider, names, is_needed=provider not in said["connected"]):
         connection.call("PUT", f"/auth/{provider}", body={"type": "api", "key": key})
 

@@ -4,7 +4,7 @@ session.json  the whole session, which `opencode-web import` reads
 session.html  the same to read, without scripts
 answer.md     what the agent answered last
 changes.patch what its turn changed, for `git apply`
-result.json   how it ended
+result.json   how it ended, and why
 """
 
 from __future__ import annotations
@@ -35,8 +35,13 @@ _STYLE = (
 )
 
 
-def write_results(connection: Connection, session: str, folder: Path, code: Code) -> None:
-    """Raises: Failure when the session cannot be read or the folder cannot be written."""
+def write_results(
+    connection: Connection, session: str, folder: Path, code: Code, why: list[str]
+) -> None:
+    """`why` has sentences for people.
+
+    Raises: Failure when the session cannot be read or the folder cannot be written.
+    """
     with connection.stream(f"/session/{session}/export") as answer:
         text = b"".join(answer.iter_bytes()).decode()
     document = json.loads(text)
@@ -47,6 +52,7 @@ def write_results(connection: Connection, session: str, folder: Path, code: Code
         "title": document["info"]["title"],
         "result": NAMES[code],
         "exitCode": int(code),
+        "why": why,
         "changed": sorted(diff["file"] for diff in diffs),
     }
     files = {

@@ -10,7 +10,7 @@ from typing import Any
 
 from opencode_web_cli.connection import Connection, events
 from opencode_web_cli.failures import Code, Failure
-from opencode_web_cli.printing import Json, JsonPrinter, Printer, TextPrinter
+from opencode_web_cli.printing import Json, JsonPrinter, Printer, TextPrinter, error_text
 from opencode_web_cli.prompt import build_file, build_model, build_text
 from opencode_web_cli.results import write_results
 from opencode_web_cli.rules import build_rules
@@ -41,7 +41,7 @@ def run_prompt(connection: Connection, options: Namespace, text: str) -> Code:
     finally:
         printer.note(f"Session {session}")
     if options.results:
-        write_results(connection, session, Path(options.results), code)
+        write_results(connection, session, Path(options.results), code, turn.why)
     return code
 
 
@@ -82,11 +82,16 @@ class _Turn:
     printer: Printer
     allow: bool
     deadline: float | None
-    # Of the last failed message, and what was asked and refused.
-    failed: bool = False
-    refused: bool = False
+    # Of the last message, empty unless it failed; and what was asked and refused.
+    error: str = ""
+    refused: list[str] = field(default_factory=list)
     over_budget: bool = False
     printed: set[str] = field(default_factory=set)
+
+    @property
+    def why(self) -> list[str]:
+        """Sentences about what kept the turn from its end."""
+        return [*filter(None, [self.error]), *self.refused]
 
     def play(self, body: Json) -> Code:
         """Send the prompt and follow the turn to its end."""
@@ -141,7 +146,7 @@ class _Turn:
         if info["role"] != "assistant":
             return
         error = info.get("error")
-        self.failed = error is not None
+        self.error = "" if error is None else error_text(error)
         if error is not None and info["id"] not in self.printed:
             self.printed.add(info["id"])
             self.printer.error(self.session, error)
@@ -156,14 +161,14 @@ class _Turn:
         elif allow:
             self.printer.note(f"Allowed once: {wanted}")
         else:
-            self.refused = True
-            self.printer.note(f"Refused, for nobody is here to allow it: {wanted}. See --auto.")
+            self.refused.append(f"Not allowed: {wanted}")
+            self.printer.note(f"{self.refused[-1]}. A rule (--permission) or --auto can allow it.")
         reply = {"reply": "once" if allow else "reject"}
         self._answer(f"/permission/{request['id']}/reply", reply)
 
     def _question(self, request: Json) -> None:
-        self.refused = True
-        self.printer.note("A question of the agent was dismissed, for nobody is here to answer it.")
+        self.refused.append("The agent asked a question that nobody was there to answer.")
+        self.printer.note(self.refused[-1])
         self._answer(f"/question/{request['id']}/reject", {})
 
     def _answer(self, path: str, body: Json) -> None:
@@ -197,7 +202,7 @@ class _Turn:
     def _code(self) -> Code:
         if self.over_budget:
             return Code.OVER_BUDGET
-        if self.failed:
+        if self.error:
             return Code.FAILED
         return Code.REFUSED if self.refused else Code.OK
 

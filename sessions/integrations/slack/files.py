@@ -122,10 +122,12 @@ async def _collect(row: OutsideReply) -> tuple[list[Upload], str]:
         elif redactor.data(content := base64.b64decode(wire["content"])) is not content:
             left_out.append(f"{name} contains a secret.")
             continue
-        if content:  # Slack takes no empty file
-            room -= len(content)
-            await in_db(note_download, access, file=name)
-            uploads.append(Upload(name.rpartition("/")[2], content))
+        if not content:
+            left_out.append(f"{name} is empty, which Slack does not take.")
+            continue
+        room -= len(content)
+        await in_db(note_download, access, file=name)
+        uploads.append(Upload(name.rpartition("/")[2], content))
     if len(names) > MAX_FILES:
         left_out.append(f"Only the first {MAX_FILES} files are sent.")
     return uploads, " ".join(left_out)

@@ -110,7 +110,10 @@ def _create(act: Act) -> object:
 
 def _prompt(act: Act) -> object:
     if act.args.get("noReply") is not True:
-        raise Invalid("Plugins do not wait for answers here: use promptAsync, or noReply.")
+        raise Invalid(
+            "Plugins do not wait for answers here, because a turn outlasts a hook: use promptAsync "
+            "and the event session.idle, or noReply."
+        )
     _write(act, reply=False)
     return {}
 

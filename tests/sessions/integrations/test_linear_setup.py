@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from sessions.models import Integration
@@ -67,3 +69,47 @@ def test_a_token_of_oauth_is_a_bearer(board: Board, alice: User) -> None:
     board.client.force_login(alice)
     fields = {"path": "ENG", "command": "/oc", "token": "lin_oauth_played"}
     assert board.client.post(board.page, fields).status_code == 302
+
+
+def test_it_is_connected_and_has_rules_over_the_api(board: Board, alice: User, vera: User) -> None:
+    Integration.objects.all().delete()
+    client, path = board.client, f"/project/{board.project.pk}"
+    integration, rules = f"{path}/integration?tracker=linear", f"{path}/integration/rule"
+
+    def send(method: str, place: str, body: dict[str, object], status: int = 200) -> Any:
+        answer = getattr(client, method)(place, body, "application/json")
+        assert answer.status_code == status, answer.content
+        return answer.json()
+
+    client.force_login(vera)
+    send("put", f"{path}/tracker/linear", {"teamKey": "ENG"}, 403)
+    client.force_login(alice)
+    send("put", f"{path}/tracker/jira", {"teamKey": "ENG"}, 404)
+    told = send("put", f"{path}/tracker/linear", {"teamKey": "ENG", "apiKey": "x"}, 400)
+    assert "does not accept the API key" in told["data"]["message"]
+    body = {"teamKey": "eng", "apiKey": "played-linear-key", "signingSecret": "s3"}
+    made = send("put", f"{path}/tracker/linear", body)
+    assert (made["forge"], made["teamKey"], made["command"]) == ("linear", "ENG", "/oc")
+    changed = send("put", f"{path}/tracker/linear", {"teamKey": "OPS", "command": "@bot"})
+    assert (changed["id"], changed["teamKey"]) == (made["id"], "OPS")
+    assert client.get(integration).json() == changed
+    assert client.get("/integration?tracker=linear").json() == [changed]
+    assert client.get("/integration?tracker=jira").json() == []
+    assert client.get(f"{path}/integration").status_code == 404
+    board.row = Integration.objects.get()
+    assert board.send(board.server.says("/oc fix"), secret="s3").status_code == 200
+    rule = {"trigger": "issue_assigned", "prompt": "Look at {url}."}
+    first = send("post", f"{rules}?tracker=linear", rule)
+    send("post", f"{rules}?tracker=linear", {**rule, "trigger": "pull_opened"}, 400)
+    one = f"{rules}/{first['id']}?tracker=linear"
+    off = send("patch", one, {"enabled": False, "position": 1})
+    assert client.get(one).json() == off == {**first, "enabled": False}
+    assert client.get(f"{rules}/{first['id']}").status_code == 404
+    assert client.get(f"{rules}?tracker=linear").json() == [off]
+    (sent,) = client.get(f"{path}/integration/delivery?tracker=linear").json()
+    again = f"{path}/integration/delivery/{sent['id']}/retry?tracker=linear"
+    board.row.deliveries.update(state="failed")
+    assert send("post", again, {})["state"] == "waiting"
+    assert client.delete(one).json() is True
+    assert client.delete(integration).json() is True
+    assert not Integration.objects.exists()

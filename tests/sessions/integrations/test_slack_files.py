@@ -116,3 +116,15 @@ def test_what_is_gone_or_leads_out_of_the_folder_is_left_out(chat: Workspace, do
     chat.press(buttons(done)["Send files"], message=done)
     assert sent(chat) == {}
     assert "bill.txt" in shown(chat.answers[-1])
+
+
+def test_what_slack_does_not_take_is_named(chat: Workspace, done: Json) -> None:
+    folder = Path(Session.objects.get().worktree)
+    (folder / "bill.txt").write_bytes(b"")
+    with (folder / "long.txt").open("wb") as file:
+        file.truncate(10 * 1024 * 1024 + 1)
+    chat.press(buttons(done)["Send files"], message=done)
+    assert sent(chat) == {}
+    told = shown(chat.answers[-1])
+    assert "bill.txt is empty" in told
+    assert "long.txt is too large" in told

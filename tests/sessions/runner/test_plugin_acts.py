@@ -264,7 +264,7 @@ async def test_acts_are_few_and_those_of_a_member(
     answer = await PluginClient(session)(
         "session.prompt", {"parts": [{"type": "text", "text": "x"}]}
     )
-    assert "do not wait for answers" in json.dumps(answer)
+    assert "because a turn outlasts a hook" in json.dumps(answer)
     await in_db(Membership.objects.filter(team=team, user=alice).update, role=Role.VIEWER)
     for name in ("session.create", "session.abort", "session.summarize"):
         assert "may only read" in json.dumps(await PluginClient(session)(name, {}))

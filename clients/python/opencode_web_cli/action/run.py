@@ -40,12 +40,13 @@ def run(workflow: Workflow) -> int:
         print(f"::notice::{_FORK}")
         workflow.set_outputs(result="skipped", exit_code="0", why=_FORK)
         return 0
-    why = ""
     try:
         with without_commands():
             code = _play(workflow, change)
+        why = "\n".join(_result(workflow)["why"])
     except Failure as exc:
         code, why = exc.code, str(exc)
+    if why:
         print(f"::error::{escape_command(why)}")
     _set_outputs(workflow, code, why)
     return 0
@@ -123,7 +124,7 @@ def _project(workflow: Workflow, server: Connection) -> Json:
 
 
 def _set_outputs(workflow: Workflow, code: Code, why: str) -> None:
-    session = json.loads(_text(workflow, "result.json") or "{}").get("session", "")
+    session = _result(workflow).get("session", "")
     server, team = workflow.input("SERVER").rstrip("/"), workflow.input("PROJECT").partition("/")[0]
     workflow.set_outputs(
         result=NAMES[code],
@@ -135,6 +136,11 @@ def _set_outputs(workflow: Workflow, code: Code, why: str) -> None:
         answer=_text(workflow, "answer.md")[:_MAX_ANSWER_CHARS],
         changed="true" if _text(workflow, "changes.patch") else "false",
     )
+
+
+def _result(workflow: Workflow) -> Json:
+    found: Json = json.loads(_text(workflow, "result.json") or "{}")
+    return found
 
 
 def _text(workflow: Workflow, name: str) -> str:

@@ -153,11 +153,12 @@ async def list_review(scope: FileScope, mode: str, hashed: list[str]) -> Review:
     files = await asyncio.to_thread(_look, scope, found, new[:room], set(hashed))
     more = tracked.total + len(new) + unlisted - len(files)
     shown = [_shown(change) for change in sorted(files, key=lambda change: change.file)]
+    renamed = {change.old for change in found if change.staged}
     return {
         "state": "ok",
         "files": shown,
         "more": max(0, more),
-        "staged": len(staged),
+        "staged": len(staged.keys() - renamed),
         "commit": compared.new,
     }
 

@@ -32,7 +32,7 @@ from sessions.models import (
 from sessions.present.place import Place
 from sessions.present.place_in_line import place_text
 from sessions.present.pulls import PullLine
-from sessions.present.stored_text import outcome_of
+from sessions.present.stored_text import outcome_of, short_outcome_of
 from sessions.queue_position import PlaceInLine, all_wait_for_funds, places_of
 from sessions.rules.second_person import only_others_may_allow
 from sessions.totals import Used, count_tokens
@@ -373,14 +373,14 @@ def _detail(session: Session, text: str, asked: str, doing: str) -> str:
     if asked:
         return asked
     if session.waits_for == WaitsFor.RETRY:
-        why = outcome_of(session)[:120]
+        why = short_outcome_of(session)
         return _("Waiting to retry: %(why)s") % {"why": why}
     if session.state != State.IDLE:
         words = [doing] if doing else [text, capfirst(session.agent)]
         percent = _percent(session.context_tokens, session.context_limit)
         words += [] if percent is None else [_("%(percent)s %% context") % {"percent": percent}]
         return " · ".join(word for word in words if word)
-    words = [outcome_of(session)[:120] or text]
+    words = [short_outcome_of(session) or text]
     changed = counts_now(session)
     if changed.files:
         count = ngettext("%(count)s file", "%(count)s files", changed.files)

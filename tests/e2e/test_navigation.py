@@ -127,3 +127,8 @@ def test_keys_that_are_typed_after_n_are_for_the_message_field_of_the_next_page(
     page.keyboard.type("jog on")
     expect(prompt).to_have_value("jog on")
     prompt.fill("")
+
+    # Nor have pages of settings, which have no list of sessions either.
+    go_to(page, server, "settings/general")
+    page.keyboard.press("n")
+    expect(prompt).to_be_focused()

@@ -75,8 +75,8 @@ def test_files_that_an_answer_names_and_a_turn_has_changed_are_opened_from_it(
     stop = threading.Event()
     thread = approve_everything(client, stop)
     calls = [
-        {"tool": "write", "input": {"filePath": f"named/{name}", "content": "one\ntwo\n"}}
-        for name in ("till.py", "shop.py")
+        {"tool": "write", "input": {"filePath": f"named/{name}", "content": content}}
+        for name, content in (("till.py", "one\ntwo\n"), ("shop.py", "1\n2\n"), ("empty.py", ""))
     ]
     text = (
         "Mended `till.py:2`, as [till.py](https://example.org/) says; /etc/passwd and old.py stay."
@@ -93,9 +93,9 @@ def test_files_that_an_answer_names_and_a_turn_has_changed_are_opened_from_it(
     assert "file=named%2Ftill.py" in page.url
 
     changed = page.locator(".turn-file")
-    expect(changed).to_have_text(["named/shop.py +2", "named/till.py +2"])
+    expect(changed).to_have_text(["named/empty.py", "named/shop.py +2", "named/till.py +2"])
     changed.last.click()
-    expect(page.locator("#changes [data-file-card]")).to_have_count(2)
+    expect(page.locator("#changes [data-file-card]")).to_have_count(3)
     assert "panel=changes&turn=msg_" in page.url
     expect(page.get_by_role("article", name="named/till.py")).to_contain_text("two")
 

@@ -142,7 +142,8 @@ def test_what_a_session_says_is_whole_and_what_a_finger_aims_at_is_large(
     session = new_session(client)
     fails = [{"tool": "read", "input": {"filePath": "missing.txt"}}]
     code = "```python\nfirst = 1\nsecond = 2\n```"
-    ask(client, session, script(fails, [{"text": code}]))
+    given = {"description": "Look", "prompt": "Look.", "subagent_type": "general"}
+    ask(client, session, script([{"tool": "task", "input": given}], fails, [{"text": code}]))
     with phone(signed_in) as page:
         page.goto(f"{server.url}/t/{server.team}/s/{session}")
         expect(page.locator("#live")).to_have_attribute("data-state", "live")
@@ -154,6 +155,9 @@ def test_what_a_session_says_is_whole_and_what_a_finger_aims_at_is_large(
         assert model
         assert model["width"] > 80
 
+        # As high as its row, it would paint over the row's border.
+        opened = page.get_by_role("link", name="Open the sub-agent's session")
+        expect(opened).to_have_css("background-color", "rgba(0, 0, 0, 0)")
         copy = page.locator(".prose pre > .copy-block")
         place = copy.bounding_box()
         line = page.locator(".prose pre > code").bounding_box()

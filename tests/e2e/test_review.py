@@ -146,6 +146,7 @@ def test_changes_are_reviewed_in_the_full_window(
     expect(lock).to_contain_text('{"name": "till"}')
 
     files = pane.get_by_role("navigation", name="Files")
+    assert files.evaluate("(one) => one.clientWidth") > 300
     pane.get_by_role("button", name="File list").click()
     expect(files).to_have_count(0)
     pane.get_by_role("button", name="Expand or collapse all files").click()
@@ -176,7 +177,6 @@ def test_changes_are_reviewed_in_the_full_window(
     expect(changed).to_contain_text("value_5 = 5 + 1")
     expect(pane.locator(".diff-split")).to_have_count(0)
     assert "full=1" not in page.url
-
     # What a file can have done to it stays at its head while its lines go by.
     page.keyboard.press("e")
     changed.get_by_text("value_60 = None").scroll_into_view_if_needed()

@@ -22,10 +22,10 @@ def test_values_are_shown_as_their_kind_in_the_language_of_the_reader() -> None:
     with translation.override("de"):
         german, in_english = cause.worded(), english(cause)
     assert german.replace("\xa0", " ") == (
-        "It failed (It answered 500). 2 of 1.200,00 $ until 1. Dez. 2026, then {why}"
+        "It failed (It answered 500). 2 of 1.200,00 $ until 01.12.2026, then {why}"
     )
     assert in_english == (
-        "It failed (It answered 500). 2 of $1,200.00 until 1 Dec 2026, then {why}"
+        "It failed (It answered 500). 2 of $1,200.00 until Dec 1, 2026, then {why}"
     )
 
 

@@ -41,7 +41,7 @@ def test_a_time_is_in_utc_until_a_script_shows_it_in_the_zone_of_the_reader() ->
     with translation.override("en"):
         assert ui.local(moment) == (
             '<time datetime="2026-11-03T17:05:00+00:00" data-local-time="medium">'
-            "3 Nov 2026, 17:05 UTC</time>"
+            "Nov 3, 2026, 17:05 UTC</time>"
         )
     assert ui.local(moment, "H:i").endswith('data-local-time="">17:05 UTC</time>')
     assert ui.local(None) == ""

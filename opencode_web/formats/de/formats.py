@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-DATE_FORMAT = "j. N Y"
-DATETIME_FORMAT = "j. N Y, H:i"
-SHORT_DATETIME_FORMAT = "D, j. N, H:i"
+DATE_FORMAT = "d.m.Y"
+DATETIME_FORMAT = "d.m.Y, H:i"
+SHORT_DATETIME_FORMAT = "D, d.m., H:i"
 MONTH_DAY_FORMAT = "j. N"
-SHORT_DATE_FORMAT = "j. N Y"
+SHORT_DATE_FORMAT = "d.m.Y"
 TIME_FORMAT = "H:i"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from opencode_web.lib.json import JsonObject, object_of, text_of
+from opencode_web.lib.json import JsonObject, list_of, object_of, text_of
 from sessions.models import Part
 from sessions.present.changes.patches import names_in
 from sessions.present.place import Place
@@ -38,6 +38,9 @@ class NamedFiles:
 
 
 def _paths_of(part: JsonObject) -> list[str]:
+    if part.get("type") == "patch":
+        # What a step has changed, by a command for example.
+        return [text for text in list_of(part, "files") if isinstance(text, str)]
     state = object_of(part, "state")
     if part.get("tool") not in _TOOLS or state.get("status") != "completed":
         return []

@@ -8,6 +8,7 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from django.db.models import Q, QuerySet
+from django.template.defaultfilters import capfirst
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -232,9 +233,9 @@ def _attempts_of(sessions: Iterable[Session]) -> dict[str, str]:
     """Returns: what tells those apart that began with one prompt, and so have one title."""
     rows = ComparedSession.objects.filter(session__in=[session.pk for session in sessions])
     places = dict(rows.values_list("session", "place"))
-    names = {session.pk: text_of(session.model, "id") for session in sessions}
+    names = {one.pk: (capfirst(one.agent), text_of(one.model, "id")) for one in sessions}
     return {
-        pk: " · ".join(filter(None, (_("Attempt {number}").format(number=place + 1), names[pk])))
+        pk: " · ".join(filter(None, (_("Attempt {number}").format(number=place + 1), *names[pk])))
         for pk, place in places.items()
     }
 

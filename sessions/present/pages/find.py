@@ -140,7 +140,7 @@ def load_found(
     if only in ("", "sessions") and access.sees_work:
         label = _("Sessions") if text else _("Recent sessions")
         sessions = Section("sessions", label, _sessions(access, text, current))
-    if only == "" and text:
+    if only in ("", "commands") and text:
         settings = Section("settings", _("Settings"), _settings(access, text))
     # Without a word: on the page of a session what can be done with it, else what somebody has
     # just left.

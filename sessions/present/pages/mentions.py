@@ -157,6 +157,6 @@ def _call(command: Command) -> str:
 
 
 def _about(command: Command) -> str:
-    """What follows its name, and what it is for."""
-    hints = " ".join(command.argument_names or command.hints)
+    """What follows its name, unless it is any text, and what it is for."""
+    hints = " ".join(command.argument_names or [h for h in command.hints if h != "$ARGUMENTS"])
     return " · ".join(filter(None, (hints, describe(command.config.description or ""))))

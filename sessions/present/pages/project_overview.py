@@ -14,7 +14,7 @@ from sessions.present.frame.composer import Composer
 from sessions.present.place import Place
 from sessions.present.pulls import PullLine, load_open_pulls
 from sessions.present.sessions import Look, look_of, shown_title
-from sessions.present.stored_text import outcome_of
+from sessions.present.stored_text import short_outcome_of
 from sessions.processes import living_processes
 from sessions.visibility import sessions_in
 
@@ -94,7 +94,7 @@ def _last_turn(access: ProjectAccess) -> HealthLine | None:
         return None
     look, text = look_of(last)
     if look == "fail":
-        text = _("Last turn failed: %(why)s") % {"why": outcome_of(last)[:120] or text}
+        text = _("Last turn failed: %(why)s") % {"why": short_outcome_of(last) or text}
     else:
         text = _("Last turn: %(state)s") % {"state": text}
     return HealthLine(look, text, Place.of(last).url("session"), shown_title(last), last.active_at)

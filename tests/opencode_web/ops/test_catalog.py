@@ -30,7 +30,7 @@ def test_changes_and_refusals_are_shown(console: Client, settings: Any, tmp_path
     api["new-one"] = {"name": "New <one>", "npm": "x", "models": {"m1": {"name": "M"}}}
     install_catalog(api, source="https://models.example/api.json", date="2026-10-01")
     page = console.get("/ops/catalog").content.decode()
-    assert "1 Oct 2026" in page
+    assert "Oct 1, 2026" in page
     assert "providers_added: 1: new-one" in page
     assert "The server checks https://models.example/api.json every 24 hours." in page
     assert "New &lt;one&gt;" in page

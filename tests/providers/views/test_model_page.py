@@ -49,7 +49,7 @@ def test_a_model_without_variants_is_named_once_and_its_options_show_an_example(
 def test_a_model_is_told_with_all_that_is_known_of_it(team: Team, admin: Client) -> None:
     make_openai(team)
     page = admin.get(page_of("openai", "gpt-5")).content.decode()
-    for said in ("openai/gpt-5", "400k tokens", "128k tokens", "text, images", "7 Aug 2025"):
+    for said in ("openai/gpt-5", "400k tokens", "128k tokens", "text, images", "Aug 7, 2025"):
         assert said in page
     assert "$1.25" in page
     assert "Standard price" in page

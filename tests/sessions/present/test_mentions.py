@@ -28,4 +28,4 @@ def test_a_command_says_what_follows_it() -> None:
     config = CommandConfig(template="Rename $1 to $2. $ARGUMENTS", description="Renames")
     (found,) = command_mentions([Command("rename", config)], [], "ren")
     assert found.insert == "/rename"
-    assert found.detail == "$1 $2 $ARGUMENTS · Renames"
+    assert found.detail == "$1 $2 · Renames"

@@ -33,6 +33,10 @@ def test_files_of_calls_have_pages_by_each_name_that_texts_have_for_them() -> No
     assert named.page_of("Makefile").endswith("file=Makefile")
     assert named.page_of("a.py").endswith("file=src%2Fa.py")
 
+    # What a command has changed is known from its step.
+    named.add([Part(data={"type": "patch", "hash": "1", "files": ["/srv/shop/docs/guide.md"]})])
+    assert named.page_of("docs/guide.md").endswith("file=docs%2Fguide.md")
+
     # What two files share names neither, unless it is all of one's path.
     named.add([call("edit", "/srv/shop/till.py"), call("edit", "/srv/shop/other/a.py")])
     assert named.page_of("till.py").endswith("file=till.py")

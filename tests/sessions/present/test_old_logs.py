@@ -28,7 +28,7 @@ def test_a_sentence_of_an_old_log_is_read_in_the_language_of_the_reader(
             "Team budget reached: $1,234.50 of $1,200.00 are spent this month. An admin can raise "
             "it; the next month begins on 1 Dec 2026.",
             "Teambudget erreicht: 1.234,50 $ von 1.200,00 $ sind in diesem Monat ausgegeben. Ein "
-            "Admin kann es erhöhen; der nächste Monat beginnt am 1. Dez. 2026.",
+            "Admin kann es erhöhen; der nächste Monat beginnt am 01.12.2026.",
         ),
     ]
     for stored, german in cases:
@@ -36,7 +36,8 @@ def test_a_sentence_of_an_old_log_is_read_in_the_language_of_the_reader(
             with translation.override("de"):
                 assert stored_text(None, stored).replace("\xa0", " ") == german
             with translation.override("en"):
-                assert stored_text(None, stored) == stored
+                # Days are written another way since.
+                assert stored_text(None, stored) == stored.replace("1 Dec 2026", "Dec 1, 2026")
 
 
 def test_reasons_within_a_sentence_are_translated_too() -> None:

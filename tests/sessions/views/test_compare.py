@@ -39,7 +39,8 @@ def test_one_prompt_starts_several_sessions_in_worktrees_of_their_own(
     # Their titles are the same: lists and the palette say which is which.
     for address in ("/t/acme/rail", "/t/acme/rail?list=1", "/t/acme/search"):
         listed = client.get(address, headers={"HX-Request": "true"}).content.decode()
-        assert [listed.count(f"Attempt {number} · inline") for number in (1, 2, 3)] == [1, 1, 1]
+        told = ("Attempt 1 · inline", "Attempt 2 · Plan · inline", "Attempt 3 · inline")
+        assert [listed.count(one) for one in told] == [1, 1, 1]
     # The page of each leads to the comparison.
     for one in sessions:
         assert (

@@ -79,6 +79,13 @@ def test_a_name_that_begins_as_typed_goes_before_all_that_only_contains_it(
     assert names(options(client_for(alice), q="token", acts="context"))[0] == "API tokens"
 
 
+def test_pages_of_settings_are_among_the_commands(
+    alice: User, session: Session, client_for: ClientFor
+) -> None:
+    assert names(options(client_for(alice), q=">members")) == ["Members"]
+    assert "API tokens" in names(options(client_for(alice), q=">settings"))
+
+
 def test_the_session_that_is_shown_comes_last(
     alice: User, session: Session, project: Project, client_for: ClientFor
 ) -> None:

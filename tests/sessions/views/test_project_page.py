@@ -113,6 +113,8 @@ def test_the_health_of_agents_names_what_is_missing(
     shown = overview(browser, project)
     assert "No model is ready" in shown
     assert "Last turn failed: The key is bad." in shown
+    Session.objects.filter(pk=session.pk).update(outcome_detail="x" * 300)
+    assert "xx…" in overview(browser, project)
 
 
 def test_more_sessions_and_pull_requests_take_no_more_statements(

@@ -96,6 +96,11 @@ def test_only_what_is_staged_is_committed_where_something_is(story: Story) -> No
     assert "FIRST" not in said
 
 
+def test_a_file_whose_new_name_is_staged_counts_once(story: Story) -> None:
+    story.git("mv", "till.py", "shop.py")
+    assert "Commit staged changes in 1 file" in story.pane()
+
+
 def test_what_is_no_longer_staged_is_not_committed(story: Story) -> None:
     before = story.git("rev-parse", "HEAD")
     shown = story.commit("staged")

@@ -20,6 +20,7 @@ from sessions.events.store import append, lock_below, lock_session, start_log
 from sessions.events.types import SessionCreated, SessionUpdated
 from sessions.models import Checkout, Project, Session, State
 from sessions.retention.holds import holds_on_session
+from sessions.secrets import hide_keys
 from sessions.shares.policy import share_mode
 from sessions.wake import signal_servers, wake
 from teams.actions.members import change_views
@@ -190,7 +191,7 @@ def update_session(
         _put_to_rest(session, access)
         signal_servers()
     changes = SessionUpdated(
-        title=clean_title(title) if title is not None else None,
+        title=hide_keys(session.project, clean_title(title)) if title is not None else None,
         metadata=metadata,
         permission=permission,
         archived=archived_ms,

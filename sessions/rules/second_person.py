@@ -34,6 +34,11 @@ class SecondPerson:
     may_allow: tuple[User, ...]
 
     @property
+    def ids(self) -> str:
+        """Of those who may allow it, as pages name those whom a control is for."""
+        return " ".join(str(user.pk) for user in self.may_allow)
+
+    @property
     def names(self) -> str:
         """Of those who may allow it, in words; empty where there are none."""
         names = [user.display_name for user in self.may_allow[: _MOST_NAMES + 1]]

@@ -113,6 +113,16 @@ def comparable(session_id: str) -> dict[str, Rows]:
     return rows
 
 
+def test_an_address_that_is_taken_is_said_before_the_archive_is_read(
+    alice: User, team: Team, tmp_path: Path
+) -> None:
+    damaged = tmp_path / "acme.team"
+    damaged.write_bytes(b"not read")
+    for slug, why in ((team.slug, "already used"), ("Not A Slug", "lowercase letters")):
+        with pytest.raises(CommandError, match=why):
+            call_command("team", "import", str(damaged), f"--owner={alice.email}", f"--slug={slug}")
+
+
 def test_a_team_comes_back_on_another_server_as_it_was(
     alice: User, bob: User, team: Team, old: Project, tmp_path: Path
 ) -> None:
@@ -130,7 +140,7 @@ def test_a_team_comes_back_on_another_server_as_it_was(
     told = out.getvalue()
     assert "secret TOKEN of the project shop" in told
     assert "mcp.x.headers.A" in told
-    assert "1 people have no account here" in told
+    assert "1 person has no account here and cannot sign in." in told
     made = Team.objects.get(slug="acme")
     roles = {row.user.email: row.role for row in Membership.objects.filter(team=made)}
     assert roles == {new_owner.email: Role.OWNER, alice.email: Role.ADMIN}

@@ -345,6 +345,17 @@ async def test_only_approvers_answer_where_the_team_has_named_some(
     await in_db(answer, adam, session)
 
 
+async def test_what_to_do_is_said_where_nobody_can_allow_it_any_more(
+    alice: User, session: Session
+) -> None:
+    await begin(alice, session)
+    others = User.objects.exclude(pk=alice.pk)
+    await in_db(lambda: others.update(is_active=False))
+    said = await in_db(refused, alice, session)
+    assert "an admin has to name an approver who has not prompted this session" in said
+    assert "an operator can make a member the owner" in said
+
+
 async def test_no_service_account_answers(alice: User, session: Session) -> None:
     access = await in_db(access_team, alice, "acme")
     service = await in_db(lambda: create_service(access, name="deploy", role=Role.MEMBER).user)

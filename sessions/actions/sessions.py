@@ -192,7 +192,7 @@ def update_session(
         _put_to_rest(session, access)
         signal_servers()
     changes = SessionUpdated(
-        title=hide_keys(session.project, clean_title(title)) if title is not None else None,
+        title=clean_title(hide_keys(session.project, title)) if title is not None else None,
         metadata=metadata,
         permission=permission,
         archived=archived_ms,

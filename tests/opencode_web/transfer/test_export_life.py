@@ -134,3 +134,13 @@ def test_nothing_is_left_of_an_export_whose_worker_was_killed(
     TeamExport.objects.filter(pk=row.pk).update(created_at=now - timedelta(hours=7))
     go_on_with_exports()
     assert not left.exists()
+
+
+def test_an_address_that_is_taken_is_said_before_the_archive_is_read(
+    alice: User, team: Team, tmp_path: Path
+) -> None:
+    damaged = tmp_path / "acme.team"
+    damaged.write_bytes(b"not read")
+    for slug, why in ((team.slug, "already used"), ("Not A Slug", "lowercase letters")):
+        with pytest.raises(CommandError, match=why):
+            call_command("team", "import", str(damaged), f"--owner={alice.email}", f"--slug={slug}")

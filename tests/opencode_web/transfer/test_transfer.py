@@ -113,16 +113,6 @@ def comparable(session_id: str) -> dict[str, Rows]:
     return rows
 
 
-def test_an_address_that_is_taken_is_said_before_the_archive_is_read(
-    alice: User, team: Team, tmp_path: Path
-) -> None:
-    damaged = tmp_path / "acme.team"
-    damaged.write_bytes(b"not read")
-    for slug, why in ((team.slug, "already used"), ("Not A Slug", "lowercase letters")):
-        with pytest.raises(CommandError, match=why):
-            call_command("team", "import", str(damaged), f"--owner={alice.email}", f"--slug={slug}")
-
-
 def test_a_team_comes_back_on_another_server_as_it_was(
     alice: User, bob: User, team: Team, old: Project, tmp_path: Path
 ) -> None:

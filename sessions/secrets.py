@@ -13,12 +13,12 @@ from django.db.models import F, Q, QuerySet, TextField, Value
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.compiled import CompiledRows
-from opencode_web.lib.crypto import DecryptionError, decrypt
+from opencode_web.lib.crypto import DecryptionError, decrypt, fingerprints
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonValue
 from opencode_web.lib.known_keys import KnownKeys
 from sessions.models import AllowedKey, Project, ProjectSecret, TeamSecret
-from tools.redaction import MIN_CHARS, NO_SECRETS, Redactor
+from tools.redaction import MIN_CHARS, NO_SECRETS, Redactor, mark_of
 from tools.sandbox.entrance import proxy_environment
 from tools.sandbox.environment import build_environment
 
@@ -50,10 +50,23 @@ class _Known:
     hides_keys: bool
 
 
-def project_redactor(project_id: str, *, keys: bool = True) -> Redactor:
+@dataclass(frozen=True)
+class Hideable:
+    """What would be hidden in a text, and in words what it is."""
+
+    value: str
+    kind: str
+    # Of a secret of the project or the team.
+    mark: str = ""
+
+
+def project_redactor(project_id: str, *, keys: bool = True, written: bool = False) -> Redactor:
     """Returns: the secrets of a project and its team's, with their values, and unless the team does
-    not want them hidden, or not `keys`, well-known keys. One query."""
-    return project_redactors([project_id], keys=keys)[project_id]
+    not want them hidden, or not `keys`, well-known keys. One query.
+
+    `written` is for what people write: without the secrets that somebody has allowed there.
+    """
+    return project_redactors([project_id], keys=keys, written=written)[project_id]
 
 
 def shown_patterns(project_id: str, patterns: Sequence[str]) -> list[JsonValue]:
@@ -63,7 +76,9 @@ def shown_patterns(project_id: str, patterns: Sequence[str]) -> list[JsonValue]:
     return [redact(one)[:_SHOWN_CHARS] for one in patterns[:_SHOWN_PATTERNS]]
 
 
-def project_redactors(project_ids: Collection[str], *, keys: bool = True) -> dict[str, Redactor]:
+def project_redactors(
+    project_ids: Collection[str], *, keys: bool = True, written: bool = False
+) -> dict[str, Redactor]:
     """As `project_redactor` for several projects. One query."""
     named: dict[str, dict[str, str]] = {one: {} for one in project_ids}
     allowed: dict[str, set[str]] = {one: set() for one in project_ids}
@@ -78,7 +93,9 @@ def project_redactors(project_ids: Collection[str], *, keys: bool = True) -> dic
             named[project_id][name] = value
     return {
         one: _redactor(
-            one, _Known(tuple(own.items()), frozenset(allowed[one]), one not in without_keys)
+            one,
+            _Known(tuple(own.items()), frozenset(allowed[one]), one not in without_keys),
+            written=written,
         )
         for one, own in named.items()
     }
@@ -109,13 +126,19 @@ def _rows(project_ids: Collection[str]) -> Iterable[tuple[Any, ...]]:
 
 
 @lru_cache(maxsize=32)
-def _redactor(project_id: str, known: _Known) -> Redactor:
+def _redactor(project_id: str, known: _Known, *, written: bool) -> Redactor:
     values = {}
     for name, value in known.secrets:
         try:
             values[name] = decrypt(value)
         except DecryptionError as exc:
             logger.error("secret %s of project %s: %s", name, project_id, exc)
+    if written and known.allowed:
+        values = {
+            name: value
+            for name, value in values.items()
+            if known.allowed.isdisjoint(fingerprints(value))
+        }
     return Redactor(values, keys=KnownKeys(lambda: known.allowed) if known.hides_keys else None)
 
 
@@ -134,15 +157,24 @@ def key_redactor(project: Project) -> Redactor:
 
 
 def hide_keys(project: Project, text: str) -> str:
-    """Returns: a text as it may be kept."""
-    return key_redactor(project).text(text)
+    """Returns: a text that somebody has written as it may be kept."""
+    return project_redactor(project.pk, written=True).text(text)
 
 
-def keys_in(project: Project, text: str) -> dict[str, str]:
-    """Returns: what would be hidden in a text: the values, and what kind each is of."""
-    data, keys = text.encode("utf-8", "surrogatepass"), key_redactor(project).keys
-    found = keys.found(data) if keys else ()
-    return {data[one.start : one.end].decode(): one.kind for one in found}
+def keys_in(project: Project, text: str) -> list[Hideable]:
+    """Returns: what would be hidden in a text that somebody writes."""
+    redactor = project_redactor(project.pk, written=True)
+    data = text.encode("utf-8", "surrogatepass")
+    marks = {mark.decode() for _start, _end, mark in redactor.found(data)}
+    stored = [
+        Hideable(value, "secret", mark_of(name))
+        for name, value in redactor.secrets.items()
+        if mark_of(name) in marks
+    ]
+    data = redactor.named(data)
+    found = redactor.keys.found(data) if redactor.keys else ()
+    known = {data[one.start : one.end].decode(): one.kind for one in found}
+    return [*stored, *(Hideable(value, kind) for value, kind in known.items())]
 
 
 def team_secrets_of(project: Project) -> QuerySet[TeamSecret]:

@@ -164,7 +164,7 @@ def erase(erasure_id: str) -> None:
 
 @shared_task(name="sessions.erase_files")
 def erase_files_here(project_id: str, session_ids: list[str]) -> None:
-    """Remove the files on this host of what another one erases."""
+    """Remove the files on this host of what was deleted."""
     erase_files(project_id, session_ids)
 
 

@@ -112,7 +112,7 @@ def wake_export(export_id: str, project: Project | None = None) -> None:
 
 
 def wake_file_erasure(project: Project, session_ids: list[str]) -> None:
-    """Have the project's host remove the files of sessions that are erased; without any, all."""
+    """Have the project's host remove the files of sessions that are gone; without any, all."""
     _send("sessions.erase_files", project.pk, session_ids, queue=queue_for(project))
 
 

@@ -222,6 +222,8 @@ SENTENCES: dict[str, Promise] = {
     Did.ERASURE_REQUESTED: gettext_lazy("{who} had something erased for good."),
     Did.ERASURE_DONE: gettext_lazy("Something was erased for good, as {who} had asked."),
     Did.TEAM_EXPORTED: gettext_lazy("{who} exported the team."),
+    f"{Did.TEAM_EXPORTED}:requested": gettext_lazy("{who} requested an export of the team."),
+    f"{Did.TEAM_EXPORTED}:failed": gettext_lazy("The export that {who} had requested failed."),
     f"{Did.TEAM_EXPORTED}:downloaded": gettext_lazy("{who} downloaded an export of the team."),
     Did.TEAM_IMPORTED: gettext_lazy("{who} imported the team from another server."),
     Did.RESET_CREATED: gettext_lazy("{who} created a password reset link for {it}."),

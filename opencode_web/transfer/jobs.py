@@ -14,13 +14,14 @@ from django.utils.translation import gettext as _
 
 from opencode_web.backup.errors import BackupError
 from opencode_web.lib.errors import Conflict, NotFound, Unavailable
+from opencode_web.lib.json import JsonObject
 from opencode_web.transfer.export import SCRATCH_PREFIX, export_team
 from sessions.jobs.erase_files import export_file
 from sessions.jobs.sweep import remove_path
 from sessions.wake import wake_export
 from teams.access import TeamAccess, require_role
 from teams.audit import AuditAction, record
-from teams.models import Role, TeamExport
+from teams.models import Role, Team, TeamExport, User
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ def request_export(access: TeamAccess) -> TeamExport:
             )
     except IntegrityError as exc:
         raise Conflict(_("An export is being made already.")) from exc
-    record(AuditAction.TEAM_EXPORTED, actor=access.user, team=access.team, target=row)
+    record_export(access.team, target=row, actor=access.user, key="requested")
     wake_export(row.pk, access.team.projects.order_by("pk").first())
     return row
 
@@ -62,14 +63,16 @@ def access_export(access: TeamAccess, export_id: str) -> tuple[TeamExport, Path]
     if not path.is_file():
         told = _("The file is on the host %(host)s, whose data folder this host does not share.")
         raise Unavailable(told % {"host": row.host})
-    record(
-        AuditAction.TEAM_EXPORTED,
-        actor=access.user,
-        team=access.team,
-        target=row,
-        data={"key": "downloaded"},
-    )
+    record_export(row.team, target=row, actor=access.user, key="downloaded")
     return row, path
+
+
+def record_export(
+    team: Team, *, target: TeamExport | Team, actor: User | None, key: str = ""
+) -> None:
+    """Without a `key` the archive is complete; the others are those of `teams.audit_texts`."""
+    data: JsonObject = {"key": key} if key else {}
+    record(AuditAction.TEAM_EXPORTED, actor=actor, team=team, target=target, data=data)
 
 
 def run_export(export_id: str) -> None:
@@ -77,7 +80,7 @@ def run_export(export_id: str) -> None:
     mine = TeamExport.objects.filter(pk=export_id, state=TeamExport.State.WAITING)
     if not mine.update(state=TeamExport.State.RUNNING, host=settings.HOST_NAME):
         return
-    row = TeamExport.objects.select_related("team").get(pk=export_id)
+    row = TeamExport.objects.select_related("team", "requested_by").get(pk=export_id)
     path = export_file(row.pk)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -92,11 +95,20 @@ def run_export(export_id: str) -> None:
         logger.warning("export.failed id=%s problem=%s", row.pk, exc)
         row.problem, row.state = str(exc)[:500], TeamExport.State.FAILED
     row.done, row.expires_at = row.total, timezone.now() + KEPT_FOR
-    # Not inserted again where the team was deleted meanwhile: then the file goes, too.
+    if not _end(row):
+        path.unlink(missing_ok=True)
+
+
+@transaction.atomic
+def _end(row: TeamExport) -> bool:
+    """Returns: False where the team or the export was deleted meanwhile."""
     names = ("state", "problem", "again", "size_bytes", "done", "expires_at")
     values = {name: getattr(row, name) for name in names}
-    if not TeamExport.objects.filter(pk=row.pk).update(**values):
-        path.unlink(missing_ok=True)
+    if not TeamExport.objects.filter(pk=row.pk, state=TeamExport.State.RUNNING).update(**values):
+        return False
+    key = "failed" if row.state == TeamExport.State.FAILED else ""
+    record_export(row.team, target=row, actor=row.requested_by, key=key)
+    return True
 
 
 def go_on_with_exports() -> None:
@@ -105,7 +117,9 @@ def go_on_with_exports() -> None:
     lost = TeamExport.objects.filter(
         state=TeamExport.State.RUNNING, created_at__lt=now - _LOST_AFTER
     )
-    lost.update(state=TeamExport.State.FAILED, problem="The worker that made it has ended.")
+    for row in lost.select_related("team", "requested_by"):
+        row.state, row.problem = TeamExport.State.FAILED, "The worker that made it has ended."
+        _end(row)
     over = Q(expires_at__lte=now) & ~Q(state__in=(TeamExport.State.RUNNING, "waiting"))
     TeamExport.objects.filter(over).delete()
     folder = export_file("x").parent

@@ -38,7 +38,7 @@ from sessions.models import Project, ProjectMember, SavedRule, Session, TeamSkil
 from teams.access import TeamAccess
 from teams.actions.erasure import IMPORTED_INTO
 from teams.actions.members import add_member
-from teams.actions.teams import create_team, free_slug
+from teams.actions.teams import create_team, free_slug, require_free_slug
 from teams.audit import AuditAction, record
 from teams.models import Membership, Role, Team, TeamGroup, User
 
@@ -63,6 +63,12 @@ def import_team(path: Path, *, owner: User, slug: str = "", say: Callable[[str],
     Raises: BackupError for an archive that cannot be imported here; DamagedBackup for one that is
     not what was written.
     """
+    if slug:
+        try:
+            # An archive may take an hour to read.
+            require_free_slug(slug)
+        except AppError as exc:
+            raise BackupError(exc.message) from exc
     managed_root().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".import-", dir=managed_root()) as scratch:
         say("Checking the archive…")

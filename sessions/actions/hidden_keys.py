@@ -32,8 +32,8 @@ def set_key_hiding(access: TeamAccess, *, hides: bool, ip: str | None = None) ->
 def allow_keys(access: ProjectAccess, text: str, *, ip: str | None = None) -> int:
     """Leave what looks like keys in a text as it is in this project from now on.
 
-    Only keyed hashes of the values are kept. Returns: how many there were. Raises: Forbidden below
-    member.
+    Secrets of the project and its team are left only where people write them. Only keyed hashes of
+    the values are kept. Returns: how many there were. Raises: Forbidden below member.
     """
     require_role(access.team, Role.MEMBER)
     found = keys_in(access.project, text)
@@ -42,11 +42,11 @@ def allow_keys(access: ProjectAccess, text: str, *, ip: str | None = None) -> in
         (
             AllowedKey(
                 project=access.project,
-                fingerprint=fingerprint(value),
+                fingerprint=fingerprint(one.value),
                 allowed_by=access.principal.user,
                 allowed_at=now,
             )
-            for value in found
+            for one in found
         ),
         ignore_conflicts=True,
     )
@@ -56,7 +56,7 @@ def allow_keys(access: ProjectAccess, text: str, *, ip: str | None = None) -> in
             actor=access.principal.user,
             team=access.team.team,
             target=access.project,
-            data={"kinds": [*sorted(set(found.values()))]},
+            data={"kinds": [*sorted({one.mark.strip("[]") or one.kind for one in found})]},
             ip=ip,
         )
     return len(found)

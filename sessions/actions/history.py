@@ -11,6 +11,7 @@ from opencode_web.lib.errors import Invalid, NotFound
 from opencode_web.lib.json import JsonObject
 from sessions.access import SessionAccess
 from sessions.actions.rest import lock_at_rest
+from sessions.events.hidden import hide_in_event
 from sessions.events.parts import (
     PART,
     AgentPart,
@@ -97,7 +98,7 @@ def update_part(access: SessionAccess, message_id: str, part_id: str, data: Json
         raise Invalid(f"This part of type {part.type!r} cannot be edited.", kind="Payload")
     if isinstance(part, FilePart):
         resolve_file_part(part, session)
-    append(session, [PartUpdated(part=part)])
+    append(session, [hide_in_event(session.project, PartUpdated(part=part))])
     session.writers.add(access.principal.user)
     record(
         AuditAction.PART_EDITED,

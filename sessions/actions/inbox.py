@@ -15,6 +15,7 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess, may_change_input
 from sessions.actions.prompts import MAX_TEXT_CHARS, admit_input
+from sessions.events.hidden import hide_in_event
 from sessions.events.inbox import (
     Delivery,
     InputAdmitted,
@@ -67,7 +68,7 @@ def change_input(
         by_id=access.principal.user.pk,
     )
     if event.parts is not None or event.delivery is not None:
-        append(session, [event])
+        append(session, [hide_in_event(session.project, event)])
         if event.parts is not None:
             # The row has only the newest edit.
             session.writers.add(access.principal.user)

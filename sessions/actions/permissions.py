@@ -29,7 +29,7 @@ from sessions.models import (
 )
 from sessions.rules.in_force import session_ruleset
 from sessions.rules.second_person import require_second_person
-from sessions.secrets import shown_patterns
+from sessions.secrets import hide_keys, shown_patterns
 from sessions.tree import tree_of
 from sessions.wake import wake
 from teams.access import require_lasting, require_role
@@ -90,8 +90,9 @@ def reply_permission(
         if scope is RuleScope.TEAM:
             require_role(access.team, Role.ADMIN)
         _save_rules(session, request, patterns, scope, user)
+    feedback = hide_keys(session.project, clean_text(message)) if message else ""
     events: list[SessionEvent] = [
-        PermissionReplied(id=request.pk, reply=reply, feedback=clean_text(message), by_id=user.pk)
+        PermissionReplied(id=request.pk, reply=reply, feedback=feedback, by_id=user.pk)
     ]
     if reply == "reject" and not message:
         events += close_requests(session, "reject", by_id=user.pk, but=request.pk)

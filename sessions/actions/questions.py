@@ -10,6 +10,7 @@ from opencode_web.lib.errors import Invalid, Settled
 from opencode_web.lib.text import clean_text
 from sessions.access import SessionAccess
 from sessions.actions.requests import close_requests
+from sessions.events.hidden import hide_in_event
 from sessions.events.questions import QuestionReplied
 from sessions.events.store import append, lock_session
 from sessions.events.types import SessionEvent
@@ -36,16 +37,10 @@ def reply_question(
     """
     session, request = _lock(access, request)
     given = _fitting(request, answers)
-    return _settle(
-        access,
-        session,
-        request,
-        [
-            QuestionReplied(
-                id=request.pk, reply="answered", answers=given, by_id=access.principal.user.pk
-            )
-        ],
+    replied = QuestionReplied(
+        id=request.pk, reply="answered", answers=given, by_id=access.principal.user.pk
     )
+    return _settle(access, session, request, [hide_in_event(session.project, replied)])
 
 
 @transaction.atomic

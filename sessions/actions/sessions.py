@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -20,8 +21,9 @@ from sessions.events.store import append, lock_below, lock_session, start_log
 from sessions.events.types import SessionCreated, SessionUpdated
 from sessions.models import Checkout, Project, Session, State
 from sessions.retention.holds import holds_on_session
+from sessions.secrets import hide_keys
 from sessions.shares.policy import share_mode
-from sessions.wake import signal_servers, wake
+from sessions.wake import signal_servers, wake, wake_file_erasure
 from teams.actions.members import change_views
 from teams.audit import AuditAction, record
 from teams.retention.holds import refuse_held
@@ -190,7 +192,7 @@ def update_session(
         _put_to_rest(session, access)
         signal_servers()
     changes = SessionUpdated(
-        title=clean_title(title) if title is not None else None,
+        title=clean_title(hide_keys(session.project, title)) if title is not None else None,
         metadata=metadata,
         permission=permission,
         archived=archived_ms,
@@ -254,6 +256,9 @@ def remove_tree(session: Session, *, rescues: bool = True) -> None:
     signal_servers()
     if rescues:
         give_up(session)
+        # What is lost of this the sweep finds, an hour later.
+        gone = [one.pk for one in tree]
+        transaction.on_commit(partial(wake_file_erasure, session.project, gone))
     else:
         Checkout.objects.filter(pk=session.pk).delete()
     _lock_against_references(tree)

@@ -1,4 +1,8 @@
-"""Take well-known keys out of events, whoever they are of, before they are kept or go anywhere."""
+"""Take well-known keys out of events, whoever they are of, before they are kept or go anywhere.
+
+What people write loses the secrets of the project and its team as well. What models write and tools
+print has lost them before it becomes an event.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +12,22 @@ from opencode_web.lib.json import JsonObject, JsonValue
 from sessions.events.parts import ReasoningPart, TextPart, ToolPart
 from sessions.events.types import PartUpdated, SessionEvent
 from sessions.models import Project
-from sessions.secrets import key_redactor
+from sessions.secrets import key_redactor, project_redactor
 from tools.redaction import Redactor
 
 _Event = TypeVar("_Event", bound=SessionEvent)
 
 
 def hide_in_event(project: Project, event: _Event) -> _Event:
-    """Returns: the same event where there is nothing to hide. See `key_redactor`."""
-    return cast(_Event, _hidden(event, event.to_json(), key_redactor(project))[0])
+    """For what people write. Returns: the same event where there is nothing to hide."""
+    redactor = project_redactor(project.pk, written=True)
+    return cast(_Event, _hidden(event, event.to_json(), redactor)[0])
 
 
 def hide_in_events(
     project: Project, events: list[tuple[SessionEvent, JsonObject]]
 ) -> list[tuple[SessionEvent, JsonObject]]:
-    """As `hide_in_event`, for events with what is stored of them."""
+    """As `hide_in_event`, for events of anybody with what is stored of them: well-known keys."""
     redactor = key_redactor(project)
     return [_hidden(event, data, redactor) for event, data in events] if redactor else events
 

@@ -30,6 +30,7 @@ from teams.actions.erasure import (
     erase_account,
     erase_person_in_audit,
     forget_answers,
+    note_fault,
     note_progress,
     suspend_account,
 )
@@ -60,6 +61,10 @@ def run_erasure(erasure_id: str) -> None:
             logger.error("erasure.audit_broken id=%s problem=%s", row.pk, exc)
             end_erasure(row, f"The audit log is broken and was not removed: {exc}")
             return
+        except Exception as exc:
+            # It is tried again when the lease ends.
+            note_fault(row, exc)
+            raise
     end_erasure(row)
     logger.info("erasure.ended id=%s", row.pk)
 
@@ -152,7 +157,10 @@ _ERASERS = {
 
 
 def erase_files(project_id: str, session_ids: list[str]) -> None:
-    """For the host that has the files of what another one erases: of sessions, else of all."""
-    erase_session_files(session_ids)
+    """For the host that has the files of what another one deletes: of sessions, else of all."""
     if not session_ids:
         erase_project_files(project_id)
+        return
+    with removing() as may_remove:
+        if may_remove:
+            erase_session_files(session_ids)

@@ -59,6 +59,8 @@ class ChangeCard:
     is_own: bool
     may_decide: bool
     waits_for: str
+    # The role that it takes.
+    need: str
     status: str
     decided: str
     note: str
@@ -255,6 +257,7 @@ def _card(
         is_own=row.asker_id == access.user.pk,
         may_decide=access.user in deciders,
         waits_for=get_text_list([one.display_name for one in deciders], _("or")),
+        need=str(Role(row.need).noun),
         status=row.status,
         decided=_decided(row),
         note=row.note,

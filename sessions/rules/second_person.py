@@ -34,12 +34,28 @@ class SecondPerson:
     may_allow: tuple[User, ...]
 
     @property
+    def ids(self) -> str:
+        """Of those who may allow it, as pages name those whom a control is for."""
+        return " ".join(str(user.pk) for user in self.may_allow)
+
+    @property
     def names(self) -> str:
         """Of those who may allow it, in words; empty where there are none."""
         names = [user.display_name for user in self.may_allow[: _MOST_NAMES + 1]]
         if len(names) > _MOST_NAMES:
             names[_MOST_NAMES:] = [_("others")]
         return get_text_list(names, _("or"))
+
+    @property
+    def who(self) -> str:
+        """Who may allow it, or how somebody comes to, as a sentence."""
+        if self.names:
+            return _("%(names)s can.") % {"names": self.names}
+        return _(
+            "Nobody in the team can at the moment: an admin has to name an approver who has not "
+            "prompted this session, or invite one. If the team has no active owner, an operator "
+            "can make a member the owner."
+        )
 
 
 def second_person(session: Session, team: Team) -> SecondPerson:
@@ -112,12 +128,4 @@ def require_second_person(access: TeamAccess, session: Session) -> None:
         reason = _("A service account cannot allow this. A person must.")
     else:
         reason = _("Only an approver of the team can allow this.")
-    who = (
-        _("%(names)s can.") % {"names": found.names}
-        if found.names
-        else _(
-            "Nobody in the team can at the moment: an admin has to name an approver who has not "
-            "prompted this session."
-        )
-    )
-    raise Forbidden(f"{reason} {who}")
+    raise Forbidden(f"{reason} {found.who}")

@@ -40,5 +40,5 @@ def settle_keys(request: HttpRequest, access: ProjectAccess) -> None:
             allow_keys(access, text, ip=client_ip(request))
             return
     if found := keys_in(access.project, text):
-        shown = [f"{_(kind)}: {value[:_SHOWN_CHARS]}…" for value, kind in found.items()]
+        shown = [one.mark or f"{_(one.kind)}: {one.value[:_SHOWN_CHARS]}…" for one in found]
         raise Invalid(_("The message contains a key."), field=FIELD, keys=[*shown])

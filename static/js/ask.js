@@ -17,6 +17,11 @@ const cards = () => [...document.querySelectorAll("[data-permission]")];
 const card = () => document.activeElement.closest("[data-permission]") ?? cards()[0];
 const first = (selector) => [...(card()?.querySelectorAll(selector) ?? [])].find((one) => one.checkVisibility());
 
+// Drawn for everybody.
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(`[data-may]:not([data-may~="${document.body.dataset.user}"]) { display: none }`);
+document.adoptedStyleSheets = [sheet];
+
 function isFresh(card) {
   return performance.now() - (arrived.get(card) ?? 0) < GUARD_MS;
 }

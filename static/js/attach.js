@@ -162,7 +162,7 @@ export function drop(files) {
   attach(files);
 }
 
-document.addEventListener("change", ({ target }) => target.matches("[data-composer] select[name=model]") && note());
+addEventListener("change", ({ target }) => target.matches("[data-composer] select[name=model]") && note());
 
 // A refused message comes back as a new form, which cannot hold the files by itself.
 document.addEventListener("htmx:after:swap", () => {

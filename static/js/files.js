@@ -66,8 +66,8 @@ document.addEventListener("selectionchange", () => {
   const rows = isCollapsed ? [] : [anchorNode, focusNode].map(rowOf);
   if (rows[0] && rows[1]) pick(...rows.map(numberOf));
 });
-document.addEventListener("mousedown", (event) => event.shiftKey && event.target.closest(".file-code [data-line]") && event.preventDefault());
-document.addEventListener("click", (event) => {
+addEventListener("mousedown", (event) => event.shiftKey && event.target.closest(".file-code [data-line]") && event.preventDefault());
+addEventListener("click", (event) => {
   const row = rowOf(event.target);
   if (!row || event.ctrlKey || event.metaKey) return;
   if (!event.target.closest("[data-line]")) return getSelection().isCollapsed && unpick();
@@ -86,7 +86,7 @@ function toggleFolder(link) {
   load(below, link.dataset.src);
 }
 
-document.addEventListener("click", (event) => {
+addEventListener("click", (event) => {
   const link = event.target.closest("[data-file-pane] a, [data-mention-file]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   if ("mentionFile" in link.dataset) {
@@ -110,7 +110,7 @@ function look({ target: { dataset, value } }) {
   due = clearTimeout(due);
   return (found = load(rows(), `${dataset.filesFilter}?${new URLSearchParams({ filter: value })}`));
 }
-document.addEventListener("input", (event) => {
+addEventListener("input", (event) => {
   if (!isFilter(event)) return;
   clearTimeout(due);
   due = setTimeout(look, FILTER_MS, event);

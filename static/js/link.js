@@ -204,14 +204,14 @@ export function keep(line) {
   // A page that comes back from the history is as old as when it was left.
   addEventListener("pageshow", (event) => event.persisted && drop());
   document.addEventListener("visibilitychange", () => document.hidden || (page.source ? beSeen() : connect()));
-  document.addEventListener("input", beHeard);
+  addEventListener("input", beHeard);
   // Another page of the settings has come with its own top.
   document.addEventListener("htmx:finally:swap", ({ detail: { ctx } }) => {
     if (ctx.target?.id !== "app" || !state) return;
     say();
     refreshBadge();
   });
-  document.addEventListener("click", ({ target }) => target.closest("[data-retry]") && connect());
+  addEventListener("click", ({ target }) => target.closest("[data-retry]") && connect());
   document.addEventListener("htmx:before:response", ({ detail }) => detail.ctx.response.status === 401 && end("signed-out"));
   // Old builds' files may be gone.
   addEventListener("unhandledrejection", (event) => {

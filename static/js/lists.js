@@ -4,7 +4,7 @@ const WAIT_MS = 400;
 // After so long a pointer lies where it was left.
 const REST_MS = 5000;
 let usedAt = Date.now();
-for (const type of ["pointermove", "keydown"]) document.addEventListener(type, () => (usedAt = Date.now()));
+for (const type of ["pointermove", "keydown"]) addEventListener(type, () => (usedAt = Date.now()));
 // Without a pointer, what was touched last seems to be under one.
 const pointer = matchMedia("(hover: hover)");
 // What stands below a list moves with it.

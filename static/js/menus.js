@@ -23,4 +23,4 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("focusin", ({ target }) => target.matches("[data-select]") && target.select());
 
-document.addEventListener("change", ({ target }) => target.matches("[data-submit]") && target.form.requestSubmit());
+addEventListener("change", ({ target }) => target.matches("[data-submit]") && target.form.requestSubmit());

@@ -45,9 +45,9 @@ const toasts = document.getElementById("toasts");
 const expire = (node) => node.dataset?.kind !== "bad" && setTimeout(() => (node.matches?.(":focus-within") ? expire(node) : node.remove()), TOAST_MS);
 [...toasts.children].forEach(expire);
 new MutationObserver((changes) => changes.forEach((change) => change.addedNodes.forEach(expire))).observe(toasts, { childList: true });
-document.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest("[data-toast]").remove());
+addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest("[data-toast]").remove());
 // On a phone they cover the page: the next tap removes them.
-document.addEventListener("pointerdown", ({ pointerType, target }) => pointerType === "touch" && !target.closest("[data-toast]") && [...toasts.children].forEach((one) => one.dataset.kind === "bad" || one.remove()));
+addEventListener("pointerdown", ({ pointerType, target }) => pointerType === "touch" && !target.closest("[data-toast]") && [...toasts.children].forEach((one) => one.dataset.kind === "bad" || one.remove()));
 
 // An error page is no fragment. A form with errors (422) and a retargeted toast are.
 document.addEventListener("htmx:before:response", (event) => {

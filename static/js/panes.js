@@ -8,7 +8,7 @@ const press = async (name, link) => (await import("./panel.js")).press(name, lin
 const toggleFull = async () => (await import("./panel.js")).toggleFull();
 const tab = (name) => workspace?.querySelector(`[data-panel-tab="${name}"]`);
 
-document.addEventListener("click", (event) => {
+addEventListener("click", (event) => {
   if (event.target.closest("[data-rail-toggle]")) toggleRail();
   const acts = event.target.closest("[data-row-menu]");
   if (acts && !event.ctrlKey && !event.metaKey) openMenu(event, acts);

@@ -8,7 +8,7 @@ const mark = (over, side) => {
   if (over) over.dataset.put = side;
 };
 
-document.addEventListener("dragstart", (event) => {
+addEventListener("dragstart", (event) => {
   const held = event.target.closest?.("[data-grip]") && rowOf(event);
   if (!held?.querySelector(".queue-move").checkVisibility()) return;
   row = held;
@@ -16,7 +16,7 @@ document.addEventListener("dragstart", (event) => {
   event.dataTransfer.setData("text/plain", "");
   event.dataTransfer.setDragImage(row, 12, row.offsetHeight / 2);
 });
-document.addEventListener("dragover", (event) => {
+addEventListener("dragover", (event) => {
   if (!row) return;
   const over = rowOf(event);
   if (over?.dataset.kind !== row.dataset.kind || over === row) return mark();
@@ -24,7 +24,7 @@ document.addEventListener("dragover", (event) => {
   const { top, height } = over.getBoundingClientRect();
   mark(over, event.clientY < top + height / 2 ? "above" : "below");
 });
-document.addEventListener("drop", (event) => {
+addEventListener("drop", (event) => {
   const over = row && document.querySelector("[data-put]");
   if (!over) return;
   event.preventDefault();
@@ -32,10 +32,10 @@ document.addEventListener("drop", (event) => {
   const values = { before: next?.id.replace("queued-", "") ?? "" };
   htmx.ajax("POST", row.querySelector(".queue-move").action, { values, target: "#queue", swap: "outerMorph" });
 });
-document.addEventListener("dragend", () => {
+addEventListener("dragend", () => {
   row = null;
   mark();
 });
 
 // Who edits a message mostly adds to it.
-document.addEventListener("focusin", ({ target }) => target.matches("textarea[autofocus]") && (target.selectionStart = target.value.length));
+addEventListener("focusin", ({ target }) => target.matches("textarea[autofocus]") && (target.selectionStart = target.value.length));

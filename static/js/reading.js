@@ -69,7 +69,7 @@ new MutationObserver((changes) => {
 }).observe(log, { childList: true, subtree: true });
 if (wantsThinking()) unfold(log);
 
-document.addEventListener("submit", (event) => {
+addEventListener("submit", (event) => {
   if (!event.target.matches("[data-thinking-form]")) return;
   event.preventDefault();
   const open = !wantsThinking();
@@ -80,7 +80,7 @@ document.addEventListener("submit", (event) => {
 });
 
 const find = async () => (await import("./find.js")).open();
-document.addEventListener("click", (event) => {
+addEventListener("click", (event) => {
   if (!event.target.closest("[data-find-open]")) return;
   event.preventDefault();
   event.target.closest("[data-menu]").open = false;

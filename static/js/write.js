@@ -19,7 +19,7 @@ function typed(field) {
   if (/(^|\s)[@\/]\S*$/.test(field.value.slice(0, field.selectionStart))) import("./mention.js");
 }
 
-document.addEventListener("input", ({ target }) => {
+addEventListener("input", ({ target }) => {
   if (!target.matches("[data-prompt]")) return;
   release();
   typed(target);
@@ -38,7 +38,7 @@ export async function enter({ target, ctrlKey, metaKey }) {
 }
 
 // The list of commands, without a key for it.
-document.addEventListener("click", (event) => {
+addEventListener("click", (event) => {
   if (!event.target.closest("[data-slash]")) return;
   event.preventDefault();
   const field = prompt();
@@ -50,7 +50,7 @@ document.addEventListener("click", (event) => {
 
 let delivery = "";
 let sent = prompt()?.value ?? "";
-document.addEventListener("submit", ({ target, submitter }) => {
+addEventListener("submit", ({ target, submitter }) => {
   if (!target.matches("[data-composer]")) return;
   delivery = submitter?.value ?? "";
   sent = prompt().value;

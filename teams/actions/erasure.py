@@ -234,12 +234,21 @@ def note_progress(row: Erasure, **counted: int) -> None:
     row.save(update_fields=["report", "done", "total", "lease_until"])
 
 
+def note_fault(row: Erasure, fault: Exception) -> None:
+    """Write down what no code expected, without what it may say of the data."""
+    told = fault.strerror if isinstance(fault, OSError) else ""
+    row.problem = ": ".join(filter(None, (type(fault).__name__, told)))
+    row.failing_since = row.failing_since or timezone.now()
+    row.save(update_fields=["problem", "failing_since"])
+
+
 @transaction.atomic
 def end_erasure(row: Erasure, problem: str = "") -> None:
     """Write down how it ended."""
     row.state = Erasure.State.FAILED if problem else Erasure.State.DONE
     row.problem, row.ended_at, row.lease_until = problem[:500], timezone.now(), None
-    row.save(update_fields=["state", "problem", "ended_at", "lease_until"])
+    row.failing_since = None
+    row.save(update_fields=["state", "problem", "failing_since", "ended_at", "lease_until"])
     data: JsonObject = {"kind": row.kind, "subject": row.subject, **row.report}
     if not problem:
         record(AuditAction.ERASURE_DONE, actor=row.requested_by, team=None, target=row, data=data)

@@ -140,15 +140,28 @@ def _valid_name(name: str) -> str:
     return name
 
 
-def _save_slug(team: Team) -> None:
-    if not re.fullmatch(SLUG_PATTERN, team.slug) or len(team.slug) > 40:
+def require_free_slug(slug: str) -> None:
+    """Raises: Invalid for an unusable slug; Conflict when it is taken."""
+    _require_slug(slug)
+    if Team.objects.filter(slug=slug).exists():
+        raise _taken(slug)
+
+
+def _require_slug(slug: str) -> None:
+    if not re.fullmatch(SLUG_PATTERN, slug) or len(slug) > 40:
         raise Invalid(
             _("The address can only contain lowercase letters, digits and single hyphens.")
         )
+
+
+def _taken(slug: str) -> Conflict:
+    return Conflict(_("The address %(slug)s is already used by another team.") % {"slug": slug})
+
+
+def _save_slug(team: Team) -> None:
+    _require_slug(team.slug)
     try:
         with transaction.atomic():
             team.save(update_fields=None if team._state.adding else ["name", "slug"])
     except IntegrityError as exc:
-        raise Conflict(
-            _("The address %(slug)s is already used by another team.") % {"slug": team.slug}
-        ) from exc
+        raise _taken(team.slug) from exc

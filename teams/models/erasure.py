@@ -45,8 +45,10 @@ class Erasure(models.Model):
     total = models.PositiveIntegerField(default=0)
     # How much of what was removed, by `sessions.present.pages.erasures`.
     report: models.JSONField[JsonObject, JsonObject] = models.JSONField(default=dict)
-    # Why it failed: one sentence for people.
+    # Why it failed: one sentence for people. While it runs, what has stopped it so far.
     problem = models.CharField(max_length=500, blank=True, default="")
+    # Since then no try has come to the end.
+    failing_since = models.DateTimeField(null=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
     )
@@ -64,6 +66,10 @@ class Erasure(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id}: {self.kind} {self.state}"
+
+    @property
+    def is_failing(self) -> bool:
+        return self.failing_since is not None
 
     @property
     def is_over(self) -> bool:

@@ -11,6 +11,7 @@ CATCH_ALL = {
     "opencode_web/lib/plugins/loading.py": (2, "a package of others: its import, and what it has"),
     "opencode_web/lib/plugins/calls.py": (3, "one call of a hook: its thread, and both who wait"),
     "sessions/runner/drain/coordinator.py": (2, "a Celery task: its start, and the drain"),
+    "sessions/jobs/erasure.py": (1, "a Celery task: an erasure, which fails all the same"),
     "sessions/jobs/clones.py": (1, "a Celery task: the clone of a project"),
     "sessions/checkouts/jobs.py": (1, "a Celery task: the job of a worktree"),
     "sessions/consumers/live.py": (1, "one stream connection"),

@@ -57,6 +57,8 @@ SAMPLES: list[tuple[str, str, str, str]] = [
     ("password in a URL", "redis://:", drawn(24), "@cache:6379/0"),
     ("authorization header", "Authorization: Bearer ", drawn(38) + "42", "\r\n"),
     ("value of a variable", "DEPLOY_TOKEN=", drawn(30) + "42", "\n"),
+    ("value of a variable", "DB_PASSWORD=", "hunter2hunter2", "\n"),
+    ("value of a variable", "  API_KEY: '", "Summer-2026!", "'\n"),
     ("value of a variable", 'export MY_API_KEY="', drawn(38) + "42", '"\n'),
 ]
 
@@ -70,6 +72,9 @@ ORDINARY = [
     "redis://[[username]:[password]]@localhost:6379/0",
     "http://[::1]:8000/@user https://example.org:8443/a@b mailto:a@b.c git@github.com:a/b.git",
     "SECRET_KEY = os.environ['SECRET_KEY']; TOKEN_LIMIT=4096; API_KEY=your-api-key-goes-here",
+    "DB_PASSWORD=your_password_2024 API_KEY=test-key-12345 APP_SECRET=change-me-42-now",
+    "DB_PASSWORD=$PG_PASS_2024 TOKEN=get_value_v12() API_TOKEN=session.token_v22 PASSWORD=ab12",
+    "TOKEN_FILE=/run/secrets/db22 MAX_TOKEN_COUNT=4096000000 SECRET=unguessable-words-only",
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "commit 887d266b0c1e4a5d9f86d081884c7d659a2feaa0 7c9e6679-7425-40de-944b-e07fc1f90ae7",
     "const npm_config_registry = npm_lifecycle_event; pypi-publish; xoxo-hugs; glib-2.0",

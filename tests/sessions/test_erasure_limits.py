@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import errno
+import html
 import io
+import re
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from celery import current_app
 from django.core.management import call_command
+from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -22,18 +28,21 @@ from sessions.actions.erasure import (
 )
 from sessions.actions.holds import hold_named
 from sessions.actions.rebuild import rebuild_session
+from sessions.actions.sessions import delete_session
 from sessions.events.reasons import TurnReason
 from sessions.events.replay import read_rows
 from sessions.events.types import SessionStatus
-from sessions.jobs.erase_files import export_file
+from sessions.jobs import erasure as job
+from sessions.jobs.erase_files import OF_SESSIONS, export_file
 from sessions.models import Part, Project, SavedRule
+from sessions.tasks import erase_files_here
 from teams.actions.erasure import erase_targets_in_audit
 from teams.actions.holds import release_hold
 from teams.audit import AuditAction, record
 from teams.auth import authenticate_user
 from teams.models import AuditEntry, Erasure, Membership, Team, TeamExport, User
 from tests.factories import make_user
-from tests.sessions.factories import make_session
+from tests.sessions.factories import make_session, session_access
 from tests.sessions.story import Story, write
 from tests.sessions.test_erasure import run
 
@@ -159,3 +168,53 @@ def test_a_long_session_is_erased_from_the_audit_log(alice: User, team: Team) ->
     part = Part(pk=ids[-1])
     record(AuditAction.PART_EDITED, actor=alice, team=team, target=part, data={"file": "x"})
     assert erase_targets_in_audit(team, "part", ids) == 1
+
+
+def test_what_stops_an_erasure_again_and_again_is_shown_until_it_is_done(
+    alice: User, team: Team, project: Project, root: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = request_project_erasure(
+        access_project(authenticate_user(alice), project.pk), confirm=project.name
+    )
+
+    def full(_team: Team) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/data/of-the-canary")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(job, "forget_answers", full)
+        with pytest.raises(OSError, match="No space"):
+            job.run_erasure(row.pk)
+    for user, url in ((alice, f"/erasures/{row.pk}"), (root, "/ops/erasures")):
+        browser = Client()
+        browser.force_login(user)
+        page = " ".join(html.unescape(browser.get(url).text).split())
+        assert "OSError: No space left on device" in page
+        assert re.search("(failing|failed) since", page)
+        assert "canary" not in page
+    # Another worker takes it when the lease has ended.
+    Erasure.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    done = run(row)
+    assert (done.state, done.problem, done.failing_since) == ("done", "", None)
+
+
+def test_files_of_a_session_go_with_it(
+    alice: User, project: Project, root: User, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    def work(name: str, args: tuple[Any, ...], **_: Any) -> None:
+        if name == erase_files_here.name:
+            erase_files_here(*args)
+
+    monkeypatch.setattr(current_app, "send_task", work)
+    session, other = make_session(alice, project), make_session(alice, project)
+    below = make_session(alice, project, parent=session)
+    files = [
+        Path(settings.DATA_DIR, kind, one.pk, "canary")
+        for kind in OF_SESSIONS
+        for one in (session, below, other)
+    ]
+    for path in files:
+        path.mkdir(parents=True)
+    delete_session(session_access(alice, session))
+    assert {path for path in files if path.exists()} == {
+        path for path in files if path.parent.name == other.pk
+    }

@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from opencode_web.backup.errors import BackupError
 from opencode_web.transfer.export import export_team
+from opencode_web.transfer.jobs import record_export
 from opencode_web.transfer.load import import_team
-from teams.audit import AuditAction, record
 from teams.models import Team, User
 
 
@@ -43,8 +43,13 @@ class Command(BaseCommand):
         team = Team.objects.filter(slug=slug).first()
         if team is None:
             raise CommandError(f"There is no team {slug}.")
-        record(AuditAction.TEAM_EXPORTED, actor=None, team=team, target=team)
-        shape = export_team(team, file, say=self._say)
+        record_export(team, target=team, actor=None, key="requested")
+        try:
+            shape = export_team(team, file, say=self._say)
+        except BackupError:
+            record_export(team, target=team, actor=None, key="failed")
+            raise
+        record_export(team, target=team, actor=None)
         if left := [one.name for one in shape.projects if not one.archive]:
             self.stderr.write(f"Files of these projects are not in it: {', '.join(left)}.")
         self._tell_again(shape.again)
@@ -59,10 +64,12 @@ class Command(BaseCommand):
         for line in made.left:
             self._say(f"Left out, {line}")
         if made.unknown:
-            self._say(f"{made.unknown} people have no account here and cannot sign in.")
+            verb = "has" if made.unknown == 1 else "have"
+            people = _count(made.unknown, "person", "people")
+            self._say(f"{people} {verb} no account here and cannot sign in.")
         self._say(
-            f"Done: the team {made.team.slug} with {len(made.shape.projects)} projects, "
-            f"{len(made.shape.sessions)} sessions and {made.events:,} events."
+            f"Done: the team {made.team.slug} with {_count(len(made.shape.projects), 'project')}, "
+            f"{_count(len(made.shape.sessions), 'session')} and {_count(made.events, 'event')}."
         )
 
     def _tell_again(self, again: list[str]) -> None:
@@ -74,3 +81,7 @@ class Command(BaseCommand):
     def _say(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
+
+
+def _count(number: int, one: str, several: str = "") -> str:
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"

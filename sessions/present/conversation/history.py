@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Max, Q
+from django.utils.translation import gettext as _
 
 from opencode_web.lib.compiled import CompiledQuery
 from sessions.config.effective import model_names
@@ -168,6 +169,13 @@ def load_waiting(session: Session) -> list[Waiting]:
     return sorted(rows, key=lambda row: (row.created_at, row.pk))
 
 
+def waiting_text(request: Waiting) -> str:
+    """Returns: for whom a call waits."""
+    if isinstance(request, PermissionRequest) and request.second_person:
+        return _("Waiting for a second person")
+    return _("Waiting for you")
+
+
 def render_context(
     session: Session,
     waiting: Sequence[Waiting],
@@ -175,7 +183,7 @@ def render_context(
 ) -> RenderContext:
     return RenderContext(
         place=Place.of(session),
-        waiting=frozenset((row.message_id, row.call_id) for row in waiting),
+        waiting={(row.message_id, row.call_id): waiting_text(row) for row in waiting},
         growing=growing or {},
         below=LoadedBelow(session),
         caller=session.parent.agent if session.parent else "",

@@ -105,8 +105,8 @@ class RenderContext:
     """What an item depends on besides its own parts."""
 
     place: Place
-    # (message id, call id) of calls that wait for a person.
-    waiting: frozenset[tuple[str, str]] = frozenset()
+    # By (message id, call id) of calls that wait for a person, for whom.
+    waiting: Mapping[tuple[str, str], str] = field(default_factory=dict)
     # What people have answered before.
     decisions: Decisions = field(default_factory=dict)
     # Text that has arrived but may not be in the rows yet, by part id.
@@ -194,7 +194,7 @@ def build_item(part: StoredPart, context: RenderContext) -> Item | None:
             row = build_tool_row(
                 part,
                 context.place,
-                waiting=call in context.waiting,
+                waiting=context.waiting.get(call, ""),
                 decisions=context.decisions.get(call, []),
                 below=context.below,
                 author=context.author,

@@ -79,14 +79,14 @@ def build_tool_row(
     part: StoredTool,
     place: Place,
     *,
-    waiting: bool = False,
+    waiting: str = "",
     whole: bool = False,
     decisions: Sequence[Decision] = (),
     below: FindBelow = nothing_below,
     author: str = "",
 ) -> ToolRow:
-    """`waiting`: a person has to answer first. `whole`: nothing of the body is cut. `author` is
-    whose prompt it belongs to."""
+    """`waiting`: for whom, where a person has to answer first. `whole`: nothing of the
+    body is cut. `author` is whose prompt it belongs to."""
     part_id, tool, state = part["id"], part["tool"], part["state"]
     error = first_line(place.shorten_all(state.get("error", "")))
     ended = cut_off(state, decisions) or stopped_by(state)
@@ -104,7 +104,7 @@ def build_tool_row(
         state,
         place,
         whole,
-        waits=waiting,
+        waits=bool(waiting),
         below=below,
         server_tool=named,
         typed=typed,
@@ -126,7 +126,7 @@ def build_tool_row(
         numbers=looks.numbers or _sampled(object_of(metadata, SAMPLING)),
         added=looks.added,
         removed=looks.removed,
-        note=_("Waiting for you") if waiting else "",
+        note=waiting,
         since=moment_of(time["start"]) if time and not waiting else None,
         duration_s=None if rejected else duration_of(time),
         error=error or looks.refused,

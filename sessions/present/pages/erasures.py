@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db import connection
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -68,10 +69,7 @@ def told(row: Erasure) -> list[str]:
             )
             % {"name": row.pseudonym}
         )
-    said.append(
-        _(
-            "Backups that were made before still have everything. With PostgreSQL, run VACUUM FULL "
-            "to overwrite the space on disk."
-        )
-    )
+    said.append(_("Backups that were made before still have everything."))
+    if connection.vendor == "postgresql":
+        said.append(_("Run VACUUM FULL to overwrite the space on disk."))
     return said

@@ -6,12 +6,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connections
 from django.test import Client
 from django.utils import timezone
 from django.utils.html import strip_tags
 from pytest_django import Settings
 
+from opencode_web.backup.errors import BackupError
+from opencode_web.management.commands import team as command
+from opencode_web.transfer import jobs
 from opencode_web.transfer.export import export_team
 from opencode_web.transfer.jobs import go_on_with_exports, request_export
 from opencode_web.transfer.load import import_team
@@ -20,7 +24,7 @@ from sessions.jobs.erase_files import export_file
 from sessions.jobs.erasure import run_erasure
 from sessions.models import Session
 from teams.access import access_team
-from teams.models import Team, TeamExport, User
+from teams.models import AuditEntry, Team, TeamExport, User
 from tests.factories import add_member, make_team, make_user
 from tests.opencode_web.transfer.archives import export, gone, say
 from tests.sessions.factories import make_project, make_session
@@ -86,6 +90,36 @@ def test_the_audit_log_calls_an_export_by_its_name(alice: User, team: Team) -> N
     assert f"Export {row.pk}" in " ".join(strip_tags(page).split())
 
 
+def test_the_audit_log_says_what_became_of_an_export(
+    alice: User, team: Team, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_DIR, settings.HOST_NAME = tmp_path, "local"
+
+    def told() -> list[str]:
+        client = Client()
+        client.force_login(alice)
+        page = " ".join(strip_tags(client.get(f"/t/{team.slug}/settings/audit").text).split())
+        said = ("requested an export of the team.", "exported the team.", "had requested failed.")
+        return [one for one in said if one in page]
+
+    def fail(*_: object, **__: object) -> None:
+        raise BackupError("The disk is full.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(jobs, "export_team", fail)
+        broken.setattr(command, "export_team", fail)
+        request_export(access_team(alice, team.pk))
+        go_on_with_exports()
+        with pytest.raises(CommandError, match="disk is full"):
+            call_command("team", "export", team.slug, str(tmp_path / "acme.team"))
+    assert told() == ["requested an export of the team.", "had requested failed."]
+    entries = AuditEntry.objects.filter(action="team.exported").order_by("pk")
+    assert [one.data["key"] for one in entries] == ["requested", "failed"] * 2
+    request_export(access_team(alice, team.pk))
+    go_on_with_exports()
+    assert told()[1] == "exported the team."
+
+
 def test_nothing_is_left_of_an_export_whose_worker_was_killed(
     team: Team, tmp_path: Path, settings: Settings
 ) -> None:
@@ -100,3 +134,13 @@ def test_nothing_is_left_of_an_export_whose_worker_was_killed(
     TeamExport.objects.filter(pk=row.pk).update(created_at=now - timedelta(hours=7))
     go_on_with_exports()
     assert not left.exists()
+
+
+def test_an_address_that_is_taken_is_said_before_the_archive_is_read(
+    alice: User, team: Team, tmp_path: Path
+) -> None:
+    damaged = tmp_path / "acme.team"
+    damaged.write_bytes(b"not read")
+    for slug, why in ((team.slug, "already used"), ("Not A Slug", "lowercase letters")):
+        with pytest.raises(CommandError, match=why):
+            call_command("team", "import", str(damaged), f"--owner={alice.email}", f"--slug={slug}")

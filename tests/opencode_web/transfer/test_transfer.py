@@ -130,7 +130,7 @@ def test_a_team_comes_back_on_another_server_as_it_was(
     told = out.getvalue()
     assert "secret TOKEN of the project shop" in told
     assert "mcp.x.headers.A" in told
-    assert "1 people have no account here" in told
+    assert "1 person has no account here and cannot sign in." in told
     made = Team.objects.get(slug="acme")
     roles = {row.user.email: row.role for row in Membership.objects.filter(team=made)}
     assert roles == {new_owner.email: Role.OWNER, alice.email: Role.ADMIN}

@@ -25,7 +25,7 @@ def test_a_running_command_shows_its_last_line_and_can_be_stopped() -> None:
         ended = drawn({**call, "state": {**call["state"], "status": other}})
         assert "tool-tail" not in ended
         assert "/stop" not in ended
-    waits = drawn(call, waiting=True)
+    waits = drawn(call, waiting="Waiting for you")
     assert "/stop" not in waits
     assert "tool-tail" not in waits
 

@@ -169,6 +169,23 @@ async def test_who_prompted_cannot_allow_it_and_another_can(
     assert (entry.actor_id, entry.data["second_person"]) == (bob.pk, True)
 
 
+async def test_the_page_offers_to_allow_it_to_those_who_can_only(
+    alice: User, bob: User, session: Session
+) -> None:
+    await begin(alice, session)
+
+    def look() -> str:
+        browser = Client()
+        browser.force_login(alice)
+        return browser.get(f"/t/acme/s/{session.pk}").content.decode()
+
+    page = await in_db(look)
+    assert f'data-needs="member" data-may="{bob.pk}"' in page
+    assert "Bob can." in page
+    assert "Waiting for a second person" in page.split('data-tool="bash"')[1].split("</summary>")[0]
+    assert "Waiting for you" not in page
+
+
 async def test_who_prompted_can_reject_it(alice: User, session: Session) -> None:
     await begin(alice, session)
     await in_db(answer, alice, session, "reject")
@@ -188,7 +205,10 @@ async def test_whoever_prompted_earlier_or_edits_a_queued_prompt_is_out_too(
     access = await in_db(session_access, adam, session)
     await in_db(lambda: change_input(access, queued.pk, revision=0, text="and then rest"))
     said = await in_db(refused, adam, session)
-    assert said.endswith("an admin has to name an approver who has not prompted this session.")
+    assert said.endswith(
+        "an admin has to name an approver who has not prompted this session, or invite one. If the "
+        "team has no active owner, an operator can make a member the owner."
+    )
 
 
 @pytest.mark.parametrize("rule", [{"pattern": "*"}, {"pattern": "touch *"}])

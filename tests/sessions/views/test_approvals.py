@@ -77,6 +77,18 @@ def test_a_change_on_a_page_becomes_a_request_that_others_decide(
     assert "change_requests" not in read(owner, "/t/acme/inbox")
 
 
+def test_a_request_that_nobody_can_decide_any_more_says_what_to_do(
+    client_for: ClientFor, held: Team, project: Project, alice: User, adam: User
+) -> None:
+    asker = client_for(adam)
+    asker.post(f"/t/acme/p/{project.pk}/secrets", {"name": "KEY", "value": VALUE})
+    assert "Alice can decide." in read(asker)
+    User.objects.filter(pk=alice.pk).update(is_active=False)
+    page = read(asker)
+    assert "An owner has to name another approver with the role admin, or invite one." in page
+    assert "an operator can make a member the owner" in page
+
+
 def test_a_page_that_htmx_asks_goes_to_the_request(
     client_for: ClientFor, held: Team, project: Project, adam: User
 ) -> None:

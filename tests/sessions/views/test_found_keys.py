@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import html
 import json
 from collections.abc import Callable
@@ -7,12 +8,27 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from opencode_web.lib.errors import Invalid
+from sessions.access import access_project
 from sessions.actions.commands import run_shell
 from sessions.actions.drafts import save_draft
+from sessions.actions.inbox import change_input
+from sessions.actions.prompts import PromptDraft, admit_prompt
 from sessions.actions.reviews import Lines, add_comment, edit_comment
-from sessions.models import AllowedKey, KeptDraft, Project, Session, SessionInput
+from sessions.actions.secrets import set_secret
+from sessions.actions.sessions import update_session
+from sessions.models import (
+    AllowedKey,
+    Event,
+    KeptDraft,
+    Project,
+    Session,
+    SessionInput,
+)
+from sessions.secrets import project_redactor
+from teams.auth import authenticate_user
 from teams.models import AuditEntry, User
 from tests.lib.known_key_samples import SAMPLES
 from tests.sessions.factories import session_access
@@ -99,3 +115,53 @@ def test_drafts_and_comments_are_kept_without_it_and_no_command_is(
     with pytest.raises(Invalid, match="as a secret"):
         run_shell(access, f"curl -H 'x: {KEY}' example.org")
     assert not SessionInput.objects.exists()
+
+
+STORED = "a-very-secret-value"
+
+
+def test_a_stored_secret_is_hidden_like_a_key_wherever_people_write_it(
+    session: Session, adam: User, bob: User, client_for: ClientFor
+) -> None:
+    given = {"name": "DEPLOY", "value": STORED, "reach": "all"}
+    assert client_for(adam).post("/t/acme/settings/secrets", given).status_code == 302
+    browser, access = client_for(bob), session_access(bob, session)
+    encoded = base64.b64encode(STORED.encode()).decode()
+    answer = send(browser, session, f"Use {encoded} and {KEY}")
+    assert answer.status_code == 422
+    page = html.unescape(answer.content.decode())
+    assert "2 keys will be hidden" in page
+    assert "[secret DEPLOY]" in page
+    assert send(browser, session, f"Use {encoded}", keys="hide").status_code == 302
+    assert "Use [secret DEPLOY]" in sent(session)
+    # Scripts are not asked.
+    admit_prompt(access, PromptDraft([{"type": "text", "text": f"script: {STORED}"}]))
+    assert "script: [secret DEPLOY]" in sent(session)
+    waiting = SessionInput.objects.filter(session=session).order_by("pk").last()
+    assert waiting is not None
+    change_input(access, waiting.pk, revision=waiting.revision, text=f"changed: {STORED}")
+    assert "changed: [secret DEPLOY]" in sent(session)
+    save_draft(access, text=STORED, typed_at=timezone.now())
+    assert KeptDraft.objects.get().text == "[secret DEPLOY]"
+    assert update_session(access, title=f"Use {STORED}").title == "Use [secret DEPLOY]"
+    with pytest.raises(Invalid, match="as a secret"):
+        run_shell(access, f"curl -H 'x: {STORED}' example.org")
+    logged = json.dumps([*Event.objects.filter(session=session).values_list("data", flat=True)])
+    assert STORED not in logged
+    assert encoded not in logged
+
+
+def test_what_only_looks_like_a_stored_secret_is_sent_and_stays_hidden_in_outputs(
+    session: Session, project: Project, alice: User, bob: User, client_for: ClientFor
+) -> None:
+    admin = access_project(authenticate_user(alice), project.pk)
+    set_secret(admin, name="STAGE", value="production")
+    browser = client_for(bob)
+    text = "Is this on production?"
+    assert send(browser, session, text).status_code == 422
+    assert send(browser, session, text, keys="show").status_code == 302
+    assert send(browser, session, f"Again: {text}").status_code == 302
+    assert sent(session).count("on production?") == 2
+    entry = AuditEntry.objects.get(action="secret.key_allowed")
+    assert entry.data == {"kinds": ["secret STAGE"]}
+    assert project_redactor(project.pk).text(text) == "Is this on [secret STAGE]?"

@@ -50,16 +50,14 @@ on("keydown", (event) => {
 
 // Keys typed until the next page comes are for it.
 const begin = clickable('[data-command="new-session"]');
-const early = () => import("./early.js");
 function beginSession() {
   if (form && !form.closest("[data-session]")) return form.elements.prompt.focus();
-  const events = [];
-  const hear = (event) => events.push(event) && event.stopImmediatePropagation(event.preventDefault());
-  on("keydown", hear, true);
-  early().then(({ listen }) => begin.run(listen(events, hear)));
+  // The browser may bring this page back as it was left.
+  addEventListener("pageshow", hear(), { once: true });
+  begin.run();
 }
 // So are those after a start and a sign-in.
-if (form && ("early" in sessionStorage || /\/(login|setup)$/.test(document.referrer))) early().then(({ hand }) => hand());
+if (form && ("early" in sessionStorage || /\/(login|setup)$/.test(document.referrer))) import("./early.js").then(({ hand }) => hand());
 
 const arm = (isArmed) => write().then((module) => module.arm(isArmed));
 bind({ id: "new-session", when: begin.when, run: beginSession });

@@ -26,11 +26,11 @@ class Approver:
 
 def approvers(team: Team, project: Project | None = None) -> list[Approver]:
     """Returns: those whom the team has named, themselves or by a group, or everybody where it has
-    named nobody, but for who has no access to the project. Service accounts never are, as anybody
-    who holds their token could answer, nor are operators in an emergency."""
-    people = Membership.objects.filter(
-        team=team, user__is_active=True, user__service_of=None, expires_at=None
-    ).select_related("user")
+    named nobody, but for who has no access to the project. Nobody takes the place of those who were
+    named and cannot approve any more. Service accounts never are, as anybody who holds their token
+    could answer, nor are operators in an emergency."""
+    people = Membership.objects.filter(team=team, user__service_of=None, expires_at=None)
+    people = people.select_related("user")
     given = (
         given_to_member(project.pk)
         if project is not None
@@ -40,17 +40,16 @@ def approvers(team: Team, project: Project | None = None) -> list[Approver]:
     people = people.annotate(given_role=given, of_approvers=Exists(groups))
     is_restricted = project is not None and project.is_restricted
     rows = [
-        (row, role)
+        (row, role_in(row, given=given_to(row), is_restricted=is_restricted), _is_named(row))
         for row in people.order_by("created_at", "pk")
-        if (role := role_in(row, given=given_to(row), is_restricted=is_restricted)) is not None
     ]
-    # Viewers can approve nothing, so whoever was named and has become one stands in nobody's way.
-    named = [
-        (row, role)
-        for row, role in rows
-        if role != Role.VIEWER and (row.is_approver or vars(row)["of_approvers"])
-    ]
-    return [Approver(row, role) for row, role in named or rows]
+    if any(is_named for _, _, is_named in rows):
+        rows = [one for one in rows if one[2] and one[1] != Role.VIEWER]
+    return [Approver(row, role) for row, role, _ in rows if role is not None and row.user.is_active]
+
+
+def _is_named(row: Membership) -> bool:
+    return row.is_approver or bool(vars(row)["of_approvers"])
 
 
 def with_people_behind(accounts: Collection[int]) -> frozenset[int]:

@@ -343,8 +343,13 @@ async def test_only_approvers_answer_where_the_team_has_named_some(
     await begin(alice, session)
     said = await in_db(refused, adam, session)
     assert said == "Only an approver of the team can allow this. Bob can."
+    # Nobody takes his place when he cannot any more.
     await in_db(lambda: Membership.objects.filter(user=bob).update(role=Role.VIEWER))
-    assert "Nobody" not in await in_db(refused, alice, session)
+    assert "Nobody in the team can" in await in_db(refused, adam, session)
+    await in_db(lambda: Membership.objects.filter(user=bob).update(role=Role.MEMBER))
+    await in_db(lambda: User.objects.filter(pk=bob.pk).update(is_active=False))
+    assert "Nobody in the team can" in await in_db(refused, adam, session)
+    await in_db(lambda: set_approver(rows[bob.pk], access=access, is_approver=False))
     await in_db(answer, adam, session)
 
 

@@ -113,8 +113,7 @@ def test_turns_wait_in_line_for_a_key_and_another_model_goes_on_when_it_is_refus
             page.goto(settings)
             return page.locator("#provider").inner_text()
 
-        # Processes tell what they have counted every few seconds.
-        wait_for(lambda: "AuthError" in shown())
+        wait_for(lambda: "AuthError" in shown())  # told every few seconds
         assert "AuthError: 1" in shown()
         shoot(page, tmp_path, "provider")
         page.goto(f"{mortal.url}/t/{mortal.team}/settings/models/")

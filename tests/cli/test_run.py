@@ -137,6 +137,22 @@ def test_a_failed_turn_and_one_out_of_time(cli: Cli) -> None:
     assert "Out of time" in late.stderr
 
 
+def test_a_run_without_a_turn_leaves_why(cli: Cli, tmp_path: Path) -> None:
+    asked = cli("run", "hi", "-m", "demo/missing", "--results", "kept")
+    result = json.loads((tmp_path / "kept" / "result.json").read_text())
+    assert (result["result"], result["exitCode"], asked.returncode) == ("failed", 1, 1)
+    assert result["session"].startswith("ses_")
+    assert "demo/missing" in result["why"][0]
+    early = cli("run", "hi", "--embedded", ".", "--results", "early")
+    result = json.loads((tmp_path / "early" / "result.json").read_text())
+    assert (result["result"], result["exitCode"], early.returncode) == ("invalid", 2, 2)
+    assert f"Error: {result['why'][0]}\n" == early.stderr
+    # A folder that cannot be written hides no reason.
+    hidden = cli("run", "hi", "--embedded", ".", "--results", "kept/result.json")
+    assert "needs the model" in hidden.stderr
+    assert "kept/result.json cannot be written" in hidden.stderr
+
+
 def test_ctrl_c_stops_the_turn(env: dict[str, str], server: Installation) -> None:
     prompt = script([{"text": "Slow."}, {"delay_ms": 500_000}])
     command = [*PROGRAM, "run", "-m", "demo/inline", "--title", "To be stopped", prompt]

@@ -38,6 +38,9 @@ def run_prompt(connection: Connection, options: Namespace, text: str) -> Code:
         connection.call("POST", f"/session/{session}/abort")
         printer.note("Stopped.")
         code = Code.INTERRUPTED
+    except Failure as exc:
+        exc.session = session
+        raise
     finally:
         printer.note(f"Session {session}")
     if options.results:

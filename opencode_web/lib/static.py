@@ -2,13 +2,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import minify  # type: ignore[import-untyped]  # no types
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, ASGISendEvent, Scope
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage
 from servestatic import ServeStaticASGI
 from servestatic.storage import CompressedManifestStaticFilesStorage
+
+try:
+    import minify  # type: ignore[import-untyped]  # no types
+except ImportError:  # it is not built for Macs with Apple silicon
+    minify = None
 
 _VALIDATORS = (b"etag", b"last-modified")
 
@@ -41,7 +45,7 @@ class _Minified(Storage):
 def _small(name: str, place: tuple[Storage, str]) -> tuple[Storage, str]:
     storage, path = place
     is_ours = name.startswith("js/") and name.endswith(".js")
-    return (_Minified(storage), path) if is_ours else place
+    return (_Minified(storage), path) if is_ours and minify else place
 
 
 class StaticFilesApp:

@@ -41,6 +41,9 @@ _PAGE, _PAGES = 50, 6
 class Gitea(IssueComments, GiteaReviews, Statuses, People):
     """`path` is owner/name."""
 
+    # It answers with all comments of an issue at once, whatever page is asked for.
+    _comment_pages = 1
+
     def __init__(self, base: str, path: str, token: str | Tokens) -> None:
         self._api = Api("Gitea", base, token, ("authorization", "token {}"))
         self._repo = f"/repos/{quote(path)}"

@@ -12,7 +12,7 @@ from sessions.forges.adapter import Thread
 from sessions.forges.answers import id_of, text_at
 from sessions.forges.api import Api
 
-_PAGE, _PAGES = 50, 6
+_PAGE = 50
 
 
 class IssueComments:
@@ -21,6 +21,7 @@ class IssueComments:
     _api: Api
     # The path of the repository.
     _repo: str
+    _comment_pages = 6
 
     async def comment(self, thread: Thread, text: str) -> str:
         """Raises: ForgeError."""
@@ -32,12 +33,10 @@ class IssueComments:
         await self._api.patch(f"{self._repo}/issues/comments/{comment}", {"body": text})
 
     async def find_comment(self, thread: Thread, text: str, *, since: datetime) -> str:
-        """Look through the 300 oldest since then. Raises: ForgeError."""
+        """Look through the 300 oldest since then, at Gitea all. Raises: ForgeError."""
         path = f"{self._repo}/issues/{thread.number}/comments"
-        query = {"since": f"{since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"}
-        # GitHub and Gitea name the size of a page differently, and ignore the other's name.
-        query |= {"per_page": str(_PAGE), "limit": str(_PAGE)}
-        async for one in self._api.get_pages(path, pages=_PAGES, **query):
+        query = {"since": f"{since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}", "per_page": str(_PAGE)}
+        async for one in self._api.get_pages(path, pages=self._comment_pages, **query):
             if text in text_at(one, "body"):
                 return id_of(one)
         return ""

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import ssl
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,12 +16,16 @@ import pytest
 from tests.e2e.installation import ROOT, Installation
 from tests.e2e.rest import new_session, script, text_of, wait_for
 from tests.e2e.test_budgets import COSTLY, PRICED
+from tests.sessions.git_server import run_git
+from tests.sessions.push_service import certificate
+from tests.web_server import answer, serve_any
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300), pytest.mark.any_database]
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 PROGRAM = [sys.executable, "-m", "opencode_web_cli"]
 EMBEDDED = ("run", "hi", "--embedded", "/", "-m", "anthropic/claude-sonnet-5")
 READ = {"tool": "read", "input": {"filePath": "till.py"}}
+NEON = "neon/claude-fable-5"
 WRITE = {"tool": "write", "input": {"filePath": "made.txt", "content": "by hand"}}
 
 
@@ -135,6 +140,45 @@ def test_a_failed_turn_and_one_out_of_time(cli: Cli) -> None:
     late = run(cli, [{"text": "Slow."}, {"delay_ms": 500_000}], more=("--timeout", "2"))
     assert late.returncode == 124
     assert "Out of time" in late.stderr
+
+
+def test_a_run_without_a_turn_leaves_why(cli: Cli, tmp_path: Path) -> None:
+    asked = cli("run", "hi", "-m", "demo/missing", "--results", "kept")
+    result = json.loads((tmp_path / "kept" / "result.json").read_text())
+    assert (result["result"], result["exitCode"], asked.returncode) == ("failed", 1, 1)
+    assert result["session"].startswith("ses_")
+    assert "demo/missing" in result["why"][0]
+    early = cli("run", "hi", "--embedded", ".", "--results", "early")
+    result = json.loads((tmp_path / "early" / "result.json").read_text())
+    assert (result["result"], result["exitCode"], early.returncode) == ("invalid", 2, 2)
+    assert f"Error: {result['why'][0]}\n" == early.stderr
+    # A folder that cannot be written hides no reason.
+    hidden = cli("run", "hi", "--embedded", ".", "--results", "kept/result.json")
+    assert "needs the model" in hidden.stderr
+    assert "kept/result.json cannot be written" in hidden.stderr
+
+
+@pytest.mark.deep
+def test_a_refused_key_is_named_by_its_variable(cli: Cli, tmp_path: Path) -> None:
+    trusted = certificate(tmp_path)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(trusted)
+    run_git("init", cwd=tmp_path)
+    no = answer(b'{"error": {"message": "No such token"}}', status=401)
+    with serve_any(no, tls=tls) as base:
+        done = cli(
+            *("run", "hi", "--embedded", ".", "-m", NEON, "--results", "kept"),
+            NEON_AI_GATEWAY_BASE_URL=base,
+            NEON_AI_GATEWAY_TOKEN="wrong",
+            SSL_CERT_FILE=str(trusted),
+            ALLOWED_PRIVATE_ADDRESSES="127.0.0.1",
+            UNSAFE_SANDBOX="1",
+            HOME=str(tmp_path),
+        )
+    assert done.returncode == 1, done.stderr
+    [why] = json.loads((tmp_path / "kept" / "result.json").read_text())["why"]
+    assert "“No such token” The key was refused: check NEON_AI_GATEWAY_TOKEN in the env" in why
+    assert "Team settings" not in why + done.stderr
 
 
 def test_ctrl_c_stops_the_turn(env: dict[str, str], server: Installation) -> None:

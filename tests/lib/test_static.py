@@ -9,7 +9,10 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.files.base import ContentFile
+from django.core.files.storage import FileSystemStorage
 
+from opencode_web.lib import static
 from opencode_web.lib.static import StaticFilesApp
 from tests.migrated import static_files
 
@@ -57,3 +60,17 @@ async def test_scripts_come_without_comments_and_name_each_other_as_they_are_kep
         assert all(re.fullmatch(r"\w+\.[0-9a-f]{12}\.js", name) for name in names), names
         assert len(names) == len(re.findall(r'(?:from|import)\s*\(?\s*"\./', source.read_text()))
         assert not re.search(r"^\s*//", body.decode(), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("is_installed", "kept"), [(True, "let a=1"), (False, "let a = 1 // Why")])
+def test_scripts_stay_as_they_are_where_nothing_can_make_them_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_installed: bool, kept: str
+) -> None:
+    if not is_installed:
+        monkeypatch.setattr(static, "minify", None)
+    source = FileSystemStorage(tmp_path / "from")
+    storage = static.ModuleManifestStorage(tmp_path / "to", base_url="/static/")
+    for one in (source, storage):
+        one.save("js/a.js", ContentFile(b"let a = 1 // Why\n"))
+    [(_, hashed, _)] = storage.post_process({"js/a.js": (source, "js/a.js")})
+    assert (tmp_path / "to" / hashed).read_text().strip() == kept

@@ -128,16 +128,17 @@ class PushService:
 @contextmanager
 def run_push_service(folder: Path) -> Iterator[tuple[PushService, ssl.SSLContext]]:
     """Yields: the service, and what trusts its certificate."""
-    certificate = _certificate(folder)
+    path = certificate(folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
+    context.load_cert_chain(path)
     service = PushService()
     with serve_any(service.take, tls=context) as base:
         service.origin = base
-        yield service, ssl.create_default_context(cafile=certificate)
+        yield service, ssl.create_default_context(cafile=path)
 
 
-def _certificate(folder: Path) -> Path:
+def certificate(folder: Path) -> Path:
+    """Makes a certificate of 127.0.0.1, with its private key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     here = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))

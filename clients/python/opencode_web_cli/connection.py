@@ -19,10 +19,14 @@ ANSWER_S = 60.0
 
 @dataclass(frozen=True)
 class Connection:
-    """`project` is a path on the server or `team/project`; empty for the token's default."""
+    """`project` is a path on the server or `team/project`; empty for the token's default.
+
+    `key_from` are the variables that the key of a server for one run comes from.
+    """
 
     client: httpx.Client
     project: str = ""
+    key_from: tuple[str, ...] = ()
 
     def call(self, method: str, path: str, *, body: Any = None, **query: Any) -> Any:
         """Returns: the answer's JSON. Raises: Failure with the server's own words."""

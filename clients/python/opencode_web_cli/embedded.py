@@ -6,7 +6,6 @@ an agent runs sees the other secrets of a CI job.
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
@@ -16,13 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from difflib import get_close_matches
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 
+from opencode_web_cli.accounts import account_in_catalog, give_account
 from opencode_web_cli.connection import ANSWER_S, Connection
 from opencode_web_cli.failures import Code, Failure
 from opencode_web_cli.others import server_command
@@ -50,7 +50,7 @@ def embedded_server(
 ) -> Iterator[Connection]:
     """A server whose only project is the repository of `folder`, and where `folder` is named.
 
-    The key of the model's provider comes from its usual variable, such as ANTHROPIC_API_KEY.
+    The account of the model's provider comes from its usual variables, such as ANTHROPIC_API_KEY.
     Units: `max_cost` in US dollars.
 
     Raises: Failure.
@@ -62,7 +62,7 @@ def embedded_server(
         raise Failure("--embedded needs the model: --model PROVIDER/MODEL.", Code.USAGE)
     provider = build_model(model)["providerID"]
     if not os.environ.get("INSTANCE_CONFIG"):  # which may have a key, or another provider
-        _key_of(provider, _names_in_catalog(provider), is_needed=True)
+        account_in_catalog(provider).require()
     place = Path(folder).resolve()
     root = _repository_of(place)
     with tempfile.TemporaryDirectory(prefix="opencode-web-", ignore_cleanup_errors=True) as data:
@@ -84,11 +84,11 @@ def embedded_server(
         )
         with client, _running(command, env, Path(data, "server.log"), client):
             connection = Connection(client, str(place))
-            _give_key(connection, provider)
+            account = give_account(connection, provider)
             if max_cost is not None:
                 limits = {"limits": {"session_cost": max_cost}}
                 connection.call("PATCH", "/config", body=limits)
-            yield connection
+            yield replace(connection, key_from=account.used)
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
@@ -185,42 +185,6 @@ def _warnings(log: Path) -> str:
     """Returns: lines about a sandbox that does not work here, which explain what was refused."""
     lines = log.read_text("utf-8", "replace").splitlines(keepends=True)
     return "".join(line for line in lines if line.startswith("Sandbox: Shell"))
-
-
-def _give_key(connection: Connection, provider: str) -> None:
-    said = connection.call("GET", "/provider")
-    names = next((one["env"] for one in said["all"] if one["id"] == provider), None)
-    if names is None:
-        near = get_close_matches(provider, [one["id"] for one in said["all"]], 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise Failure(f"The server knows no provider {provider!r}.{hint}", Code.USAGE)
-    if key := _key_of(provider, names, is_needed=provider not in said["connected"]):
-        connection.call("PUT", f"/auth/{provider}", body={"type": "api", "key": key})
-
-
-def _key_of(provider: str, names: Sequence[str], *, is_needed: bool) -> str:
-    """Returns: what the first of these variables has that is set.
-
-    Raises: Failure where there is none although it `is_needed`.
-    """
-    keys = [name for name in names if name.endswith(("KEY", "TOKEN"))]
-    key = next((os.environ[name] for name in keys if os.environ.get(name)), "")
-    if keys and is_needed and not key:
-        raise Failure(f"No key of {provider}: set {keys[0]} in the environment.", Code.USAGE)
-    return key
-
-
-def _names_in_catalog(provider: str) -> list[str]:
-    """Returns: a provider's variables as in the catalog that the server is installed with, whose
-    first line lists the providers; empty for others."""
-    parents = Path(__file__).resolve().parents
-    for folder in (parents[1], parents[3]):  # of an installation, and of a checkout
-        catalog = folder / "providers" / "catalog.jsonl.gz"
-        if catalog.is_file():
-            with gzip.open(catalog, "rt", encoding="utf-8") as lines:
-                listed = json.loads(next(lines))["providers"]
-            return next((one["env"] for one in listed if one["id"] == provider), [])
-    return []
 
 
 def _free_port() -> int:

@@ -23,8 +23,9 @@ class Code(IntEnum):
 
 
 class Failure(Exception):
-    """Ends the command with a sentence for people."""
+    """Ends the command with a sentence for people. `session` is that of the run, if it had one."""
 
     def __init__(self, message: str, code: Code = Code.FAILED) -> None:
         super().__init__(message)
         self.code = code
+        self.session = ""

@@ -7,12 +7,14 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from opencode_web_cli import documents, lists, others
 from opencode_web_cli.connection import Connection, connect
 from opencode_web_cli.embedded import embedded_server
 from opencode_web_cli.failures import Code, Failure
 from opencode_web_cli.printing import plain
+from opencode_web_cli.results import write_failure
 from opencode_web_cli.run import run
 
 PORT = 4096
@@ -38,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Failure as exc:
         # It may be in the words of a server, or of what a model named.
         print(f"Error: {plain(str(exc))}", file=sys.stderr)
+        _keep(exc, options)
         return exc.code
     except KeyboardInterrupt:
         return Code.INTERRUPTED
@@ -46,6 +49,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Code.FAILED
     return code
+
+
+def _keep(failure: Failure, options: Namespace) -> None:
+    if not getattr(options, "results", None):
+        return
+    try:
+        write_failure(Path(options.results), failure)
+    except Failure as exc:
+        print(f"Error: {plain(str(exc))}", file=sys.stderr)
 
 
 @contextmanager

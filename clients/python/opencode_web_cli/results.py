@@ -4,7 +4,7 @@ session.json  the whole session, which `opencode-web import` reads
 session.html  the same to read, without scripts
 answer.md     what the agent answered last
 changes.patch what its turn changed, for `git apply`
-result.json   how it ended, and why
+result.json   how it ended, and why; alone where there was no turn
 """
 
 from __future__ import annotations
@@ -50,9 +50,7 @@ def write_results(
     result = {
         "session": session,
         "title": document["info"]["title"],
-        "result": NAMES[code],
-        "exitCode": int(code),
-        "why": why,
+        **_ending(code, why),
         "changed": sorted(diff["file"] for diff in diffs),
     }
     files = {
@@ -60,8 +58,26 @@ def write_results(
         "session.html": build_page(document),
         "answer.md": answer_of(document["messages"]),
         "changes.patch": patch,
-        "result.json": json.dumps(result, indent=2) + "\n",
+        "result.json": _document(result),
     }
+    _write(folder, files)
+
+
+def write_failure(folder: Path, failure: Failure) -> None:
+    """Write how a run ended that had no turn, or lost it. Raises: Failure."""
+    result = {"session": failure.session, **_ending(failure.code, [str(failure)]), "changed": []}
+    _write(folder, {"result.json": _document(result)})
+
+
+def _ending(code: Code, why: list[str]) -> Json:
+    return {"result": NAMES[code], "exitCode": int(code), "why": why}
+
+
+def _document(result: Json) -> str:
+    return json.dumps(result, indent=2) + "\n"
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():

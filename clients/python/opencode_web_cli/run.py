@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from opencode_web_cli.rules import build_rules
 
 _RECONNECT_S = 1.0
 _RECONNECTS = 30
+# Where the server's advice on a key begins, which is for its admins.
+_REFUSED = "The key was refused:"
 
 
 def run(connection: Connection, options: Namespace) -> Code:
@@ -38,6 +41,9 @@ def run_prompt(connection: Connection, options: Namespace, text: str) -> Code:
         connection.call("POST", f"/session/{session}/abort")
         printer.note("Stopped.")
         code = Code.INTERRUPTED
+    except Failure as exc:
+        exc.session = session
+        raise
     finally:
         printer.note(f"Session {session}")
     if options.results:
@@ -145,7 +151,7 @@ class _Turn:
     def _message(self, info: Json) -> None:
         if info["role"] != "assistant":
             return
-        error = info.get("error")
+        error = _for_run(info.get("error"), self.connection.key_from)
         self.error = "" if error is None else error_text(error)
         if error is not None and info["id"] not in self.printed:
             self.printed.add(info["id"])
@@ -205,6 +211,16 @@ class _Turn:
         if self.error:
             return Code.FAILED
         return Code.REFUSED if self.refused else Code.OK
+
+
+def _for_run(error: Json | None, key_from: Sequence[str]) -> Json | None:
+    """Names the variables of a key, for a server for one run has no admin who could replace it."""
+    data = (error or {}).get("data", {})
+    if error is None or not key_from or data.get("reason") != "key_refused":
+        return error
+    said = str(data["message"]).partition(_REFUSED)[0]
+    advice = f"{_REFUSED} check {' and '.join(key_from)} in the environment."
+    return {**error, "data": {**data, "message": f"{said}{advice}"}}
 
 
 def _session_of(properties: Json) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from sessions.forges.adapter import ForgeKind
 
@@ -76,13 +76,13 @@ def answer_parts(fake: FakeForge, method: str, rest: str, query: Json, body: Jso
         return _gitlab(fake, method, names, query, body)
     match method, *names:
         case "GET", "pulls", number, "files" if fake.kind is ForgeKind.GITHUB:
-            return _page(_files(fake), query, "per_page") if fake._find(number) else _MISSING
+            return page_of(_files(fake), query, "per_page") if fake._find(number) else _MISSING
         case "GET", "pulls", number if number.endswith(".diff") and fake.kind is ForgeKind.GITEA:
             return 200, fake.parts.diff()
         case "GET", "pulls", number, "reviews":
             size = "per_page" if fake.kind is ForgeKind.GITHUB else "limit"
             mine = [one for one in fake.parts.reviews if one["on"] == number]
-            return _page(mine, query, size)
+            return page_of(mine, query, size)
         case "POST", "pulls", number, "reviews":
             return _review(fake, number, body)
         case "POST", "statuses", commit:
@@ -103,11 +103,28 @@ def _files(fake: FakeForge) -> list[Json]:
     return [{"filename": path, "patch": hunks} for path, hunks in fake.parts.files.items()]
 
 
-def _page(found: list[Json], query: Json, size: str) -> Said:
-    most, page = int(query[size]), int(query["page"])
+class Page(list[Json]):
+    """A part of a list, whose answer has the addresses of the others."""
+
+    last = number = 1
+
+    def links(self, base: str, path: str) -> dict[str, str]:
+        def at(number: int) -> str:
+            parts = urlsplit(path)
+            query = urlencode({**dict(parse_qsl(parts.query)), "page": number})
+            return f"<{base}{parts.path}?{query}>"
+
+        links = [f'{at(self.number + 1)}; rel="next"'] if self.number < self.last else []
+        return {"link": ", ".join([*links, f'{at(self.last)}; rel="last"'])}
+
+
+def page_of(found: list[Json], query: Json, size: str) -> Said:
+    most, page = int(query.get(size, 30)), int(query.get("page", 1))
     if not 0 < most <= 100:
         return 422, {"message": "Invalid page size"}
-    return 200, found[(page - 1) * most : page * most]
+    made = Page(found[(page - 1) * most : page * most])
+    made.number, made.last = page, max(1, -(-len(found) // most))
+    return 200, made
 
 
 def _review(fake: FakeForge, number: str, body: Json) -> Said:
@@ -167,6 +184,7 @@ def _begin_run(fake: FakeForge, body: Json) -> Said:
     if not {"name", "head_sha", "status"} <= set(body):
         return 422, {"message": "Invalid request."}
     made = {"id": 900 + len(fake.parts.runs), "annotations": [], "conclusion": None, **body}
+    made["url"] = f"{fake.api}/repos/{fake.path}/check-runs/{made['id']}"
     fake.parts.runs.append(made)
     return 201, made
 
@@ -196,11 +214,11 @@ def _gitlab(fake: FakeForge, method: str, names: list[str], query: Json, body: J
                 {"old_path": path, "new_path": path, "diff": hunks}
                 for path, hunks in fake.parts.files.items()
             ]
-            return _page(files, query, "per_page")
+            return page_of(files, query, "per_page")
         case "GET", "merge_requests", number, "discussions":
             mine = [one for one in fake.parts.discussions if one["on"] == number]
             notes = [one for one in fake.comments if one["on"] == f"merge_requests/{number}"]
-            return _page([*mine, *({"notes": [one]} for one in notes)], query, "per_page")
+            return page_of([*mine, *({"notes": [one]} for one in notes)], query, "per_page")
         case "POST", "merge_requests", number, "discussions":
             return _discuss(fake, number, body)
         case "POST", "merge_requests", number, "approve":

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from sessions.forges.adapter import ForgeKind
 from tests.sessions.forges.github_apps import PlayedApps
-from tests.sessions.forges.pull_parts import PullParts, answer_parts
+from tests.sessions.forges.pull_parts import Page, PullParts, answer_parts, page_of
 from tests.web_server import answer, serve_any
 
 TOKEN = "glpat-0123456789abcdef"
@@ -71,8 +71,9 @@ class FakeForge:
         if isinstance(said, str):
             answer(said.encode(), status=status)(handler)
             return
+        links = said.links(self.base, handler.path) if isinstance(said, Page) else {}
         sent = json.dumps(said).encode()
-        answer(sent, status=status, content_type="application/json")(handler)
+        answer(sent, status=status, content_type="application/json", **links)(handler)
 
     def _answer(
         self, method: str, path: str, headers: dict[str, str], body: Json
@@ -88,10 +89,10 @@ class FakeForge:
             return said
         path = quote(self.path, safe="") if self.kind is ForgeKind.GITLAB else self.path
         here = f"{root}/{'projects' if self.kind is ForgeKind.GITLAB else 'repos'}/{path}"
-        if (rest := parts.path.removeprefix(here)) != parts.path:
-            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-            if (said := answer_parts(self, method, rest, query, body)) is not None:
-                return said
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        rest = parts.path.removeprefix(here)
+        if rest != parts.path and (said := answer_parts(self, method, rest, query, body)):
+            return said
         if parts.path == f"{root}/user":
             return 200, {"id": self.account, "login": f"person{self.account}"}
         if self.kind is ForgeKind.GITLAB:
@@ -100,18 +101,17 @@ class FakeForge:
                 is_writer = int(number) in self.writers
                 return (200, {"access_level": 30}) if is_writer else (404, {"message": "404"})
             if (rest := parts.path.removeprefix(root)) != parts.path and "/notes" in rest:
-                return self._notes(method, rest, body)
+                return self._notes(method, rest, query, body)
             root += "/merge_requests"
         else:
             root += f"/repos/{self.path}"
             if (name := parts.path.removeprefix(f"{root}/collaborators/")) != parts.path:
                 return self._permission(name)
             if (rest := parts.path.removeprefix(root)) != parts.path and "/issues/" in rest:
-                return self._issue_comments(method, rest, parse_qs(parts.query), body)
+                return self._issue_comments(method, rest, query, body)
         if not parts.path.startswith(root):
             return 404, {"message": "404 Not Found"}
         rest = parts.path.removeprefix(root)
-        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         return {"github": self._github, "gitlab": self._gitlab, "gitea": self._gitea}[self.kind](
             method, rest, query, body
         )
@@ -127,8 +127,9 @@ class FakeForge:
     def _is_signed(self, headers: dict[str, str]) -> bool:
         if self.kind is ForgeKind.GITLAB:
             return headers.get("private-token") == self.token
-        word = "Bearer" if self.kind is ForgeKind.GITHUB else "token"
-        return headers.get("authorization") == f"{word} {self.token}"
+        word, _, token = headers.get("authorization", "").partition(" ")
+        words = ("Bearer", "token") if self.kind is ForgeKind.GITHUB else ("token",)
+        return word in words and token == self.token
 
     def _find(self, number: str) -> Json | None:
         key = "iid" if self.kind is ForgeKind.GITLAB else "number"
@@ -202,9 +203,8 @@ class FakeForge:
                 return 404, {"message": "The target couldn't be found."}
             return 201, self._add(body, draft=body["title"].startswith("WIP:"))
         if rest == "/pulls":
-            page, limit = int(query["page"]), int(query["limit"])
-            found = [one for one in self.pulls if one["state"] == query["state"]]
-            return 200, found[(page - 1) * limit : page * limit]
+            found = [one for one in self.pulls if one["state"] == query.get("state", "open")]
+            return page_of(found, query, "limit")
         if rest.startswith("/commits/"):
             states = {"": "", "running": "pending", "passed": "success", "failed": "failure"}
             statuses = [states[self.checks], *["success"] * self.passed] if self.checks else []
@@ -218,6 +218,8 @@ class FakeForge:
     def comment(self, thread: str, text: str) -> Json:
         """Somebody writes one on the forge."""
         made = {"id": 1000 + len(self.comments), "body": text, "on": thread, "reactions": []}
+        if self.kind is ForgeKind.GITHUB:
+            made["url"] = f"{self.api}/repos/{self.path}/issues/comments/{made['id']}"
         self.comments.append(made)
         return made
 
@@ -240,31 +242,30 @@ class FakeForge:
         found["reactions"].append(name)
         return 201, {"id": 1, "content": name}
 
-    def _issue_comments(
-        self, method: str, rest: str, query: dict[str, list[str]], body: Json
-    ) -> tuple[int, Any]:
+    def _issue_comments(self, method: str, rest: str, query: Json, body: Json) -> tuple[int, Any]:
         match method, *rest.removeprefix("/issues/").split("/"):
             case "POST", number, "comments" if int(number) in self._numbers():
                 return self._write(number, body)
             case "GET", number, "comments":
-                size = int(query["per_page" if self.kind is ForgeKind.GITHUB else "limit"][0])
-                page = int(query["page"][0])
                 found = [one for one in self.comments if one["on"] == number]
-                return 200, found[(page - 1) * size : page * size]
+                # Gitea has no pages of these.
+                is_paged = self.kind is ForgeKind.GITHUB
+                return page_of(found, query, "per_page") if is_paged else (200, found)
             case "PATCH", "comments", comment:
                 return self._change(comment, body)
             case "POST", "comments", comment, "reactions":
                 return self._react(comment, body["content"])
         return 404, {"message": "Not Found"}
 
-    def _notes(self, method: str, rest: str, body: Json) -> tuple[int, Any]:
+    def _notes(self, method: str, rest: str, query: Json, body: Json) -> tuple[int, Any]:
         kind, number, _, *more = rest.strip("/").split("/")
         thread = f"{kind}/{number}"
         match method, *more:
             case ["POST"] if kind == "merge_requests" or int(number) in self.issues:
                 return self._write(thread, body)
             case ["GET"]:
-                return 200, [one for one in reversed(self.comments) if one["on"] == thread]
+                found = [one for one in reversed(self.comments) if one["on"] == thread]
+                return page_of(found, query, "per_page")
             case ["PUT", comment]:
                 return self._change(comment, body)
             case ["POST", comment, "award_emoji"]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from django.utils import timezone
 
 from sessions.forges.adapter import (
     AlreadyOpen,
@@ -13,6 +14,7 @@ from sessions.forges.adapter import (
     ForgeError,
     ForgeKind,
     PullState,
+    Thread,
     Wanted,
 )
 from sessions.forges.registry import NAMES, open_forge
@@ -148,3 +150,14 @@ async def test_gitea_is_asked_page_by_page() -> None:
             "state=open&limit=50&page=1",
             "state=open&limit=50&page=2",
         ]
+
+
+async def test_comments_are_looked_through_once(fake: FakeForge) -> None:
+    for number in range(60):
+        fake.comment("issues/7" if fake.kind is ForgeKind.GITLAB else "7", f"Step {number}")
+    to, thread = adapter(fake), Thread(7, is_pull=False)
+    assert await to.find_comment(thread, "Step 55", since=timezone.now()) == "1055"
+    fake.seen.clear()
+    assert await to.find_comment(thread, "Another", since=timezone.now()) == ""
+    # GitHub's last page is empty; Gitea answers with all, and GitLab is asked for the newest.
+    assert len(fake.seen) == (3 if fake.kind is ForgeKind.GITHUB else 1)

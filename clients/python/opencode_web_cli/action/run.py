@@ -19,7 +19,7 @@ from opencode_web_cli.connection import Connection, connect
 from opencode_web_cli.failures import Code, Failure
 from opencode_web_cli.main import build_parser, open_server
 from opencode_web_cli.remotes import normalized
-from opencode_web_cli.results import NAMES
+from opencode_web_cli.results import NAMES, write_failure
 from opencode_web_cli.run import run_prompt
 
 _FORK = "The agent was not started: in a pull request from a fork, workflows get no secrets."
@@ -46,6 +46,7 @@ def run(workflow: Workflow) -> int:
         why = "\n".join(_result(workflow)["why"])
     except Failure as exc:
         code, why = exc.code, str(exc)
+        write_failure(workflow.folder, exc)
     if why:
         print(f"::error::{escape_command(why)}")
     _set_outputs(workflow, code, why)

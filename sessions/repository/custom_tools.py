@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject
 from sessions.models import Project, ToolDescription
-from sessions.repository.brought import Brought, BroughtKind
-from sessions.repository.plugins import Plugin
+from sessions.repository.brought import Brought, BroughtFile, BroughtKind
+from sessions.repository.plugins import MOST_LATE, Plugin, files_of_config
 from sessions.repository.problems import Problem
 from tools.permissions.rules import Action, Rule, Ruleset
 
@@ -44,6 +44,8 @@ class Described:
     tools: tuple[CustomTool, ...] = ()
     plugins: tuple[Plugin, ...] = ()
     problems: tuple[Problem, ...] = ()
+    # The agents and commands that plugins have set.
+    files: tuple[BroughtFile, ...] = ()
 
     @property
     def off(self) -> frozenset[str]:
@@ -78,6 +80,12 @@ def to_described(row: ToolDescription) -> Described:
             for one in row.plugins
         ),
         tuple(Problem(**problem) for problem in row.problems),
+        tuple(
+            file
+            for one in row.plugins
+            if row.late.get(one["path"], 0) < MOST_LATE
+            for file in files_of_config(one["path"], one.get("config") or {})
+        ),
     )
 
 

@@ -39,7 +39,8 @@ from sessions.runner.offers.plugin_host import (
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
 from tools.mcp.exchange import Greeted, Server
-from tools.plugins.host import HookCall, Hooked, PluginLate, call_hooks, problems_of
+from tools.plugins.host import HookCall, Hooked, PluginLate, call_hooks
+from tools.plugins.loaded import problems_of
 
 logger = logging.getLogger(__name__)
 

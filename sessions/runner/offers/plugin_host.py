@@ -11,19 +11,21 @@ import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from opencode_web.lib.json import JsonObject
-from opencode_web.lib.text import clean_text
+from opencode_web.lib.db import in_db
+from opencode_web.lib.json import JsonObject, JsonValue, object_of
+from opencode_web.lib.text import clean_json, clean_text
+from sessions.agents.loader import NATIVE
 from sessions.models import Session
 from sessions.repository.brought import PLUGINS, Brought
 from sessions.repository.packages import folder_of, have_packages
-from sessions.repository.plugins import DISPOSE, EVENT, HOOKS, REFUSED, assumed
+from sessions.repository.plugins import CONFIG, DISPOSE, EVENT, HOOKS, REFUSED, assumed
 from sessions.repository.trust import brought_by, files_of
 from sessions.runner.offers.mcp_kept import end_server, keep
-from sessions.runner.offers.plugin_client import PluginClient
+from sessions.runner.offers.plugin_client import PluginClient, shown_config
 from sessions.runner.offers.plugin_events import telling
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
@@ -31,14 +33,12 @@ from tools.mcp.exchange import Greeted, Server
 from tools.mcp.pool import Key
 from tools.plugins.host import (
     LOAD_S,
-    Loaded,
     PluginLate,
     PluginProgram,
     call_tool,
     dispose,
-    loaded,
-    problems_of,
 )
+from tools.plugins.loaded import Loaded, loaded, problems_of
 from tools.plugins.store import PackageFolder
 from tools.redaction import NO_SECRETS
 from tools.sandbox.base import Sandbox
@@ -51,6 +51,8 @@ NAME = "/plugins"
 # Longer than loading may take, which says which plugin is late.
 START_S = LOAD_S + 5.0
 _MAX_REASON_CHARS = 500
+_MAX_CONFIG_BYTES = 256 * 1024
+_MOST_UNSET = 10
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,10 @@ class PluginProcess:
     async def connect(self) -> AsyncIterator[Greeted]:
         """Start it. Raises: ToolError."""
         await have_packages(self.session.project.team_id, self.brought.packages)
-        async with self.program.connect() as greeted, contextlib.AsyncExitStack() as stack:
+        # What plugins look up in it and change is an object where nobody has set anything.
+        config = {"agent": {}, "command": {}, **await in_db(shown_config, self.session)}
+        program = replace(self.program, config=config)
+        async with program.connect() as greeted, contextlib.AsyncExitStack() as stack:
             if any(EVENT in one.hooks for one in loaded(greeted)):
                 await stack.enter_async_context(telling(greeted.exchange, self.session))
             yield greeted
@@ -157,10 +162,13 @@ class DescribedPlugin:
     tools: tuple[JsonObject, ...] = ()
     reasons: tuple[str, ...] = ()
     failed: str = ""
+    # The agents and commands that it has set: {agent: {name: …}, command: {name: …}}.
+    config: JsonObject = field(default_factory=dict)
 
     def to_json(self) -> JsonObject:
         """Returns: as it is kept, without its tools."""
-        return {"path": self.path, "hooks": [*self.hooks], "failed": self.failed}
+        hooks: list[JsonValue] = [*self.hooks]
+        return {"path": self.path, "hooks": hooks, "failed": self.failed, "config": self.config}
 
 
 async def describe_plugins(place: Server, brought: Brought) -> list[DescribedPlugin]:
@@ -186,11 +194,26 @@ def _described(one: Loaded) -> DescribedPlugin:
     if one.problem:
         return DescribedPlugin(one.path, (), failed=short(one.problem))
     unused = [f"{name}: {REFUSED[name]}" for name in one.hooks if name in REFUSED]
+    config = clean_json(one.config)
+    is_large = len(json.dumps(config)) > _MAX_CONFIG_BYTES
+    if one.unset:
+        names = ", ".join(short(name) for name in one.unset[:_MOST_UNSET])
+        unused.append(f"{CONFIG}: Only agents and commands are taken from plugins, not: {names}.")
+    if is_large:
+        unused.append(f"{CONFIG}: It sets more than {_MAX_CONFIG_BYTES // 1024} KiB.")
+    unused += [
+        f"{CONFIG}: The built-in agent {name} is not changed."
+        for name in NATIVE
+        if name in object_of(one.config, "agent")
+    ]
+    if one.config_problem:
+        unused.append(f"{CONFIG}: {short(one.config_problem)}")
     return DescribedPlugin(
         one.path,
         tuple(name for name in one.hooks if name in HOOKS),
         tuple({**tool, "export": str(tool.get("name", ""))} for tool in one.tools),
         tuple(unused),
+        config={} if is_large or not isinstance(config, dict) else config,
     )
 
 

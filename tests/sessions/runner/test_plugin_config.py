@@ -108,7 +108,8 @@ async def test_a_plugin_opens_nothing_by_its_agents(
         ("i.command.a = { template: 'x'.repeat(300000) }", "config: It sets more than 256 KiB."),
         ("i.agent = [1]; i.a = i.a", ""),
         (
-            "i.command.a = { template: 'x', agent: 7 }; i.agent['../x y'] = { mode: 7 }; i.agent.z = null",
+            "i.command.a = { template: 'x', agent: 7 }; "
+            "i.agent['../x y'] = { mode: 7 }; i.agent.z = null",
             "",
         ),
         ("i.self = i", "config: Converting circular structure"),

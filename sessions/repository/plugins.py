@@ -18,6 +18,7 @@ PARAMS = "chat.params"
 SHELL_ENV = "shell.env"
 HISTORY = "experimental.chat.messages.transform"
 COMPACTING = "experimental.session.compacting"
+GO_ON = "experimental.compaction.autocontinue"
 COMMAND = "command.execute.before"
 TEXT = "experimental.text.complete"
 DEFINITION = "tool.definition"
@@ -38,6 +39,7 @@ LIMITS_S = {
     SHELL_ENV: 5.0,
     HISTORY: 2.0,
     COMPACTING: 2.0,
+    GO_ON: 2.0,
     COMMAND: 2.0,
     TEXT: 2.0,
     DEFINITION: 2.0,
@@ -46,13 +48,11 @@ HOOKS = frozenset({*LIMITS_S, EVENT, DISPOSE, CONFIG})
 # Names without a dot stand in texts without quotes.
 _NAMED = {name: re.compile(rf"\b{name}\s*[:(]") for name in (EVENT, DISPOSE, CONFIG)}
 _SERVER = "Keys and providers belong to the server."
-_NOT_YET = "It is not called by this server."
 REFUSED = {
     "auth": _SERVER,
     "provider": _SERVER,
     "chat.headers": "Headers could carry keys or change who pays.",
     "permission.ask": "No code of a repository approves what it does itself.",
-    "experimental.compaction.autocontinue": _NOT_YET,
     "experimental.provider.small_model": _SERVER,
 }
 # What the hook `config` may set, and which of its values is the text below a file's head.

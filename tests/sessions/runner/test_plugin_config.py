@@ -55,6 +55,8 @@ async def test_agents_and_commands_of_a_plugin_are_used(
     await turn(alice, session, DONE)
     commands = await in_db(lambda: load_commands(project_config(project)))
     assert commands["greet"].path == ".opencode/plugin/a.js"
+    page = await in_db(build_repository_page, project)
+    assert page.plugins[0].sets == ["brief", "/greet"]
     access = await in_db(session_access, alice, session)
     await in_db(run_command, access, CommandCall("greet", "Ann", agent="brief", model=INLINE))
     session = await drain(session)

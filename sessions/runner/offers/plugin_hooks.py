@@ -255,7 +255,7 @@ def session_plugins(session: Session, brought: Brought, turn: str) -> SessionPlu
     plugins = found.plugins
     if not any(plugin.hooks for plugin in plugins):
         return None
-    process = plugin_process(session, brought, sandbox_for(session), without=found.off)
+    process = plugin_process(session, brought, sandbox_for(session)).without(found.off)
     return SessionPlugins(turn, plugins, process)
 
 

@@ -22,7 +22,15 @@ from sessions.agents.loader import NATIVE
 from sessions.models import Session
 from sessions.repository.brought import PLUGINS, Brought
 from sessions.repository.packages import folder_of, have_packages
-from sessions.repository.plugins import CONFIG, DISPOSE, EVENT, HOOKS, REFUSED, assumed
+from sessions.repository.plugins import (
+    CONFIG,
+    DISPOSE,
+    EVENT,
+    HOOKS,
+    MOST_LATE,
+    REFUSED,
+    assumed,
+)
 from sessions.repository.trust import brought_by, files_of
 from sessions.runner.offers.mcp_kept import end_server, keep
 from sessions.runner.offers.plugin_client import PluginClient, shown_config
@@ -114,35 +122,34 @@ class PluginProcess:
         for path in [one for one in known if one in failed]:
             logger.warning("plugin.failed session=%s plugin=%s hook=dispose", self.session.pk, path)
 
+    def without(self, paths: Collection[str]) -> PluginProcess:
+        """Returns: the process that is started without some of the plugins."""
+        program = self.program
+        entries = tuple(path for path in program.entries if path not in paths)
+        packages = tuple(one for one in program.packages if one.path not in paths)
+        return replace(self, program=replace(program, entries=entries, packages=packages))
+
     def kept(self, place: Server | None = None) -> Server:
         """Returns: the one that lives, which is started by `place` when it is first reached."""
         return keep(self.key, place or self, start_s=START_S)
 
 
-def plugin_process(
-    session: Session,
-    brought: Brought,
-    sandbox: Sandbox,
-    *,
-    without: Collection[str] = (),
-) -> PluginProcess:
-    """Returns: the process of the plugins, `without` some. They are loaded from what was read, not
-    from the disk, where an agent may have changed it in between."""
-    entries = (one.path for one in assumed(brought))
-    packages = (one for one in brought.packages if one.path not in without)
+def plugin_process(session: Session, brought: Brought, sandbox: Sandbox) -> PluginProcess:
+    """Returns: the process of the plugins. They are loaded from what was read, not from the disk,
+    where an agent may have changed it in between."""
     worktree = Path(session.worktree)
     program = PluginProgram(
         sandbox,
         worktree,
         Path(session.directory),
         {file.path: file.text for file in brought.run(*PLUGINS)},
-        tuple(path for path in entries if path not in without),
+        tuple(one.path for one in assumed(brought)),
         {"id": session.project_id, "worktree": str(worktree)},
         tuple(
             PackageFolder(
                 one.path, one.name, folder_of(one.digest), json.loads(one.options or "null")
             )
-            for one in packages
+            for one in brought.packages
         ),
         PluginClient(session),
     )
@@ -171,22 +178,32 @@ class DescribedPlugin:
         return {"path": self.path, "hooks": hooks, "failed": self.failed, "config": self.config}
 
 
-async def describe_plugins(place: Server, brought: Brought) -> list[DescribedPlugin]:
-    """Load the plugins and ask what they have.
+async def describe_plugins(process: PluginProcess) -> list[DescribedPlugin]:
+    """Load the plugins and ask what they have; one that is late keeps the others from nothing.
 
     Those that say nothing of themselves are taken to have what their texts name: the next turns
     try again, and what they may forbid is not done meanwhile.
     """
     found: dict[str, DescribedPlugin] = {}
+    late: dict[str, str] = {}
     reason = "It said nothing of itself when it was loaded."
-    try:
-        async with place.connect() as greeted:
-            found = {one.path: _described(one) for one in loaded(greeted)}
-    except ToolError as exc:
-        reason = plain_words(exc)
+    # A process that lacks some is not kept: nobody would miss their guards.
+    place: Server = process.kept()
+    for _ in range(MOST_LATE):
+        try:
+            async with place.connect() as greeted:
+                found = {one.path: _described(one) for one in loaded(greeted)}
+            break
+        except ToolError as exc:
+            reason = plain_words(exc)
+            if not isinstance(exc, PluginLate) or not exc.path:
+                break
+            late[exc.path] = reason
+            place = process.without(late)
     return [
-        found.get(one.path) or DescribedPlugin(one.path, one.hooks, failed=reason)
-        for one in assumed(brought)
+        found.get(one.path)
+        or DescribedPlugin(one.path, one.hooks, failed=late.get(one.path, reason))
+        for one in assumed(process.brought)
     ]
 
 

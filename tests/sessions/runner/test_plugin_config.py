@@ -23,6 +23,7 @@ from tests.sessions.factories import INLINE, script, session_access
 from tests.sessions.runner.drains import drain
 from tests.sessions.runner.plugin_files import Write, hooks, on, turn
 from tools.permissions.rules import Action, evaluate
+from tools.plugins import host
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -146,3 +147,33 @@ async def test_a_plugin_is_given_the_settings_whenever_it_is_started(
     await in_db(trust, project, alice)
     await turn(alice, session, DONE)
     assert requests[-1].system[-1] == "oursfalse"
+
+
+@pytest.mark.parametrize("code", ["for (;;) {}", "await new Promise(() => {})"])
+async def test_one_whose_settings_never_end_keeps_the_others_from_nothing(
+    session: Session,
+    project: Project,
+    alice: User,
+    write_plugin: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    code: str,
+) -> None:
+    monkeypatch.setattr(host, "LOAD_S", 1.0)
+    write_plugin(on("config", f"i.command.a = {{ template: 'x' }}; {code}"))
+    write_plugin(
+        "const tool = { b: { description: 'B.', args: {}, execute: async () => 'b' } }\n"
+        "const config = async (i) => { i.command.fine = { template: 'fine' } }\n"
+        "export const One = async () => ({ config, tool })",
+        "b.js",
+    )
+    await in_db(trust, project, alice)
+    for _ in range(2):
+        session = await turn(alice, session, DONE)
+        assert session.state == State.IDLE
+    commands = await in_db(lambda: load_commands(project_config(project)))
+    assert "a" not in commands
+    assert commands["fine"].config.template == "fine"
+    page = await in_db(build_repository_page, project)
+    assert [one.state for one in page.plugins] == ["Failed", "Loaded"]
+    assert page.plugins[0].why == "It took longer than 1 s."
+    assert page.plugins[1].tools == ["b"]

@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
+from sessions.models import ToolDescription
 from sessions.repository.globs import find_files
 from sessions.repository.problems import Problem
 from sessions.repository.reading import MAX_FILE_BYTES, Unavailable, read_instructions
@@ -104,7 +105,8 @@ class Brought:
     # How often somebody has had the plugins loaded anew.
     reloads: int = 0
     packages: tuple[Package, ...] = ()
-    # The agents and commands that plugins have set when they were loaded.
+    # What the tools and plugins said when they were loaded, and what plugins have set then.
+    description: ToolDescription | None = None
     by_plugins: tuple[BroughtFile, ...] = ()
 
     def of(self, *kinds: BroughtKind) -> list[BroughtFile]:

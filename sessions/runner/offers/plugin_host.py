@@ -59,7 +59,7 @@ NAME = "/plugins"
 # Longer than loading may take, which says which plugin is late.
 START_S = LOAD_S + 5.0
 _MAX_REASON_CHARS = 500
-_MAX_CONFIG_BYTES = 256 * 1024
+_MAX_CONFIG_BYTES = 1024 * 1024
 _MOST_UNSET = 10
 
 

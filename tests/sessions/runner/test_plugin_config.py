@@ -108,7 +108,7 @@ async def test_a_plugin_opens_nothing_by_its_agents(
     ("code", "why"),
     [
         ("i.command.a = { template: 'x' }; throw new Error('no luck')", "config: no luck"),
-        ("i.command.a = { template: 'x'.repeat(300000) }", "config: It sets more than 256 KiB."),
+        ("i.command.a = { template: 'x'.repeat(1100000) }", "config: It sets more than 1024 KiB."),
         ("i.agent = [1]; i.a = i.a", ""),
         (
             "i.command.a = { template: 'x', agent: 7 }; "

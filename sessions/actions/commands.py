@@ -43,6 +43,7 @@ MAX_ARGUMENTS_CHARS = 100_000
 _MAX_NAMES = 50
 _MAX_MENTIONS = 20
 _UNTRUSTED = "(Not run, because nobody has trusted this repository's files: `{}`)"
+_BY_PLUGIN = "(Not run, because a plugin has written this command: `{}`)"
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,9 @@ def _draft(
     if command.source != "command":
         pieces = [TemplatePiece(piece.written) for piece in pieces]
     elif not command.runs_shell:
+        said = _BY_PLUGIN if command.by_plugin else _UNTRUSTED
         pieces = [
-            TemplatePiece(_UNTRUSTED.format(piece.text)) if piece.is_shell else piece
-            for piece in pieces
+            TemplatePiece(said.format(piece.text)) if piece.is_shell else piece for piece in pieces
         ]
     shell = [piece for piece in pieces if piece.is_shell]
     if len(shell) > MAX_SHELL_PARTS:

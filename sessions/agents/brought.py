@@ -2,7 +2,8 @@
 
 What an untrusted one says counts as far as it is text or tightens: its prompt, its description, and
 of its rules those that deny or ask. It is never a change of an agent that is there already. Once an
-administrator has trusted the files, they count like the built-in ones, below the settings.
+administrator has trusted the files, they count like the built-in ones, below the settings. Those
+that plugins set are never trusted, and everything else of the same name counts before them.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class AgentFile:
     path: str
     config: AgentConfig
     rules: tuple[Rule, ...]
+    by_plugin: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,10 @@ def read_agents(brought: Brought) -> AgentFiles:
     """Read the agents' files. A broken one is left out and said to be."""
     agents: dict[str, AgentFile] = {}
     problems: list[Problem] = []
-    found_in_files = (_read(file) for file in brought.of(BroughtKind.AGENT, BroughtKind.MODE))
-    for found in (*_of_settings(read_repository_settings(brought)), *found_in_files):
+    by_plugins = map(_read, brought.set_by_plugins(BroughtKind.AGENT))
+    of_settings = _of_settings(read_repository_settings(brought))
+    of_files = map(_read, brought.of(BroughtKind.AGENT, BroughtKind.MODE))
+    for found in (*by_plugins, *of_settings, *of_files):
         if isinstance(found, Problem):
             problems.append(found)
             continue
@@ -98,7 +102,7 @@ def _read(file: BroughtFile) -> AgentFile | Problem:
         return Problem(file.path, f"{where}: {first['msg']}.")
     except ValueError as exc:
         return Problem(file.path, f"{exc}.")
-    return AgentFile(file.name, file.path, config, rules)
+    return AgentFile(file.name, file.path, config, rules, file.by_plugin)
 
 
 def rules_in_force(agent: AgentFile, *, is_trusted: bool) -> Ruleset:

@@ -56,12 +56,12 @@ class Agent:
 
 
 # Definition order: the first that people can choose is the default.
-_NATIVE = ("build", "plan", "general", "explore", "compaction", "title", "summary")
+NATIVE = ("build", "plan", "general", "explore", "compaction", "title", "summary")
 
 
 @cache
 def _built_in() -> Mapping[str, Agent]:
-    return {name: _read_built_in(name) for name in _NATIVE}
+    return {name: _read_built_in(name) for name in NATIVE}
 
 
 def _read_built_in(name: str) -> Agent:
@@ -113,11 +113,12 @@ _UNTRUSTED_CHANGE = "{path}: changes to this agent"
 
 def _take_in(agents: dict[str, Agent], file: AgentFile, config: Config) -> None:
     """Add an agent of the repository, or let its file change one where it is trusted."""
-    is_trusted = config.brought.is_trusted
+    is_trusted = config.brought.is_trusted and not file.by_plugin
     there = agents.get(file.name)
     if there is not None and (there.hidden or not is_trusted):
-        ignored = _UNTRUSTED_CHANGE.format(path=file.path)
-        agents[file.name] = replace(there, path=file.path, ignored=(ignored,))
+        if not file.by_plugin:
+            ignored = _UNTRUSTED_CHANGE.format(path=file.path)
+            agents[file.name] = replace(there, path=file.path, ignored=(ignored,))
         return
     if file.config.disable:
         if is_trusted:
@@ -132,7 +133,7 @@ def _take_in(agents: dict[str, Agent], file: AgentFile, config: Config) -> None:
         **given,
         rules=(*agent.rules, *rules_in_force(file, is_trusted=is_trusted)),
         path=file.path,
-        ignored=() if is_trusted else _ignored(file),
+        ignored=() if is_trusted or file.by_plugin else _ignored(file),
     )
 
 

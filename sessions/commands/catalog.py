@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NotRequired
@@ -38,6 +38,7 @@ class Command:
     source: Literal["command", "skill", "mcp"] = "command"
     path: str = ""
     runs_shell: bool = True
+    by_plugin: bool = False
     # Of an MCP server's prompt: what is filled in, and how the server calls it.
     arguments: tuple[str, ...] = ()
     argument_names: tuple[str, ...] = ()
@@ -58,7 +59,7 @@ def load_commands(
     """
     commands = dict(_built_in())
     for command in _brought(config):
-        if config.brought.is_trusted or command.name not in commands:
+        if command.runs_shell or command.name not in commands:
             commands[command.name] = command
     commands |= {name: Command(name, own) for name, own in config.command.items()}
     for skill in skills:
@@ -72,11 +73,15 @@ def command_problems(config: Config) -> list[Problem]:
     """Returns: files of commands that are not used, and why."""
     found = _found(config.brought)
     problems = [one for one in found if isinstance(one, Problem)]
-    taken = _built_in() if not config.brought.is_trusted else {}
+    taken = _built_in()
     problems += [
-        Problem(command.path, f"The built-in command {command.name} is replaced only with trust.")
+        Problem(
+            command.path,
+            f"The built-in command {command.name} is replaced "
+            + ("by no plugin." if command.by_plugin else "only with trust."),
+        )
         for command in _brought(config)
-        if command.name in taken
+        if command.name in taken and not command.runs_shell
     ]
     return problems
 
@@ -99,17 +104,19 @@ def _brought(config: Config) -> list[Command]:
     found = _found(config.brought)
     trusted = config.brought.is_trusted
     return [
-        Command(one.name, one.config, path=one.path, runs_shell=trusted)
+        replace(one, runs_shell=trusted and not one.by_plugin)
         for one in found
         if isinstance(one, Command)
     ]
 
 
 def _found(brought: Brought) -> list[Command | Problem]:
-    """Those of the settings, then those with a file of their own, which count before them."""
+    """Those that plugins have set, then those of the settings, then those with a file of their own:
+    of two with the same name the later counts."""
     settings = read_repository_settings(brought)
     files = (_read(file) for file in brought.of(BroughtKind.COMMAND))
-    return [*_of_settings(settings), *files]
+    by_plugins = map(_read, brought.set_by_plugins(BroughtKind.COMMAND))
+    return [*by_plugins, *_of_settings(settings), *files]
 
 
 def _of_settings(found: RepositorySettings) -> Iterator[Command | Problem]:
@@ -135,7 +142,7 @@ def _read(file: BroughtFile) -> Command | Problem:
     if _is_no_name(file.name):
         return Problem(file.path, f"Its name {_WRONG_NAME}")
     try:
-        return Command(file.name, _parse(file.text), path=file.path)
+        return Command(file.name, _parse(file.text), path=file.path, by_plugin=file.by_plugin)
     except BrokenHead as exc:
         return Problem(file.path, f"Its head is broken: {exc}.")
     except ValidationError as exc:
@@ -190,6 +197,8 @@ def command_to_wire(command: Command) -> CommandWire:
         "agent": config.agent,
         "model": config.model,
         "subtask": config.subtask,
-        "repository": brought_from(command.path, () if command.runs_shell else ("shell",)),
+        "repository": brought_from(
+            command.path, () if command.runs_shell or command.by_plugin else ("shell",)
+        ),
     }
     return drop_none(wire)

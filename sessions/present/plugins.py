@@ -4,7 +4,7 @@ those that operators have installed."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
@@ -26,7 +26,7 @@ _MOST_REASONS = 20
 @dataclass(frozen=True)
 class PluginRow:
     """`chip` is the class of its `state`, `why` says why it does nothing, `unused` what of it is
-    not used."""
+    not used. `sets` has the names of its agents and commands."""
 
     path: str
     state: str
@@ -35,6 +35,7 @@ class PluginRow:
     hooks: list[str]
     tools: list[str]
     unused: list[str]
+    sets: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,11 @@ def _row(plugin: Plugin, found: Described) -> PluginRow:
         sorted(plugin.hooks),
         [tool.name for tool in found.tools if tool.path == plugin.path],
         _unused(plugin.path, found),
+        [
+            f"/{file.name}" if file.kind is BroughtKind.COMMAND else file.name
+            for file in found.files
+            if file.path == plugin.path
+        ],
     )
 
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
+from sessions.models import ToolDescription
 from sessions.repository.globs import find_files
 from sessions.repository.problems import Problem
 from sessions.repository.reading import MAX_FILE_BYTES, Unavailable, read_instructions
@@ -65,6 +66,8 @@ class BroughtFile:
     name: str
     text: str
     digest: str
+    # A plugin has set it, and `path` is that plugin.
+    by_plugin: bool = False
 
     @classmethod
     def of(cls, kind: BroughtKind, path: str, name: str, text: str) -> BroughtFile:
@@ -102,10 +105,17 @@ class Brought:
     # How often somebody has had the plugins loaded anew.
     reloads: int = 0
     packages: tuple[Package, ...] = ()
+    # What the tools and plugins said when they were loaded, and what plugins have set then.
+    description: ToolDescription | None = None
+    by_plugins: tuple[BroughtFile, ...] = ()
 
     def of(self, *kinds: BroughtKind) -> list[BroughtFile]:
         """Returns: the files of these kinds, in the order in which they count."""
         return [file for file in self.files if file.kind in kinds]
+
+    def set_by_plugins(self, kind: BroughtKind) -> list[BroughtFile]:
+        """Returns: what plugins have set of a kind."""
+        return [file for file in self.by_plugins if file.kind is kind]
 
     @property
     def digest(self) -> str:
@@ -123,11 +133,14 @@ class Brought:
 
     def masked(self, redactor: Redactor) -> Brought:
         """Returns: the same with secrets masked in all but what is run as it is."""
-        files = [
-            replace(file, text=redactor.text(file.text)) if file.kind not in _RUN else file
-            for file in self.files
-        ]
-        return replace(self, files=tuple(files))
+        files, by_plugins = (
+            tuple(
+                replace(file, text=redactor.text(file.text)) if file.kind not in _RUN else file
+                for file in group
+            )
+            for group in (self.files, self.by_plugins)
+        )
+        return replace(self, files=files, by_plugins=by_plugins)
 
     @property
     def run_digest(self) -> str:

@@ -6,17 +6,16 @@ They exist once somebody has trusted the files and a worker has asked them in th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opencode_web.lib.compiled import CompiledQuery
 from opencode_web.lib.json import JsonObject
 from sessions.models import Project, ToolDescription
-from sessions.repository.brought import Brought, BroughtKind
-from sessions.repository.plugins import Plugin
+from sessions.repository.brought import Brought, BroughtFile, BroughtKind
+from sessions.repository.plugins import MOST_LATE, Plugin, files_of_config
 from sessions.repository.problems import Problem
 from tools.permissions.rules import Action, Rule, Ruleset
 
-# Asked for several times in a turn.
 _DESCRIPTION = CompiledQuery(
     lambda project_id, digest: ToolDescription.objects.filter(project=project_id, digest=digest),
     str,
@@ -44,6 +43,8 @@ class Described:
     tools: tuple[CustomTool, ...] = ()
     plugins: tuple[Plugin, ...] = ()
     problems: tuple[Problem, ...] = ()
+    # The agents and commands that plugins have set.
+    files: tuple[BroughtFile, ...] = ()
 
     @property
     def off(self) -> frozenset[str]:
@@ -58,10 +59,22 @@ class Described:
 
 def described(project: Project, brought: Brought) -> Described | None:
     """Returns: what the trusted tools of a project are; None when they have not been asked yet."""
-    if not brought.run(BroughtKind.TOOL) and not brought.runs_plugins:
+    if not _runs(brought):
         return Described()
-    row = _DESCRIPTION.first(project.pk, brought.run_digest)
+    row = brought.description or _DESCRIPTION.first(project.pk, brought.run_digest)
     return to_described(row) if row is not None else None
+
+
+def with_description(project: Project, brought: Brought) -> Brought:
+    """Returns: the same with what was said when it was loaded. One query where something runs."""
+    row = _DESCRIPTION.first(project.pk, brought.run_digest) if _runs(brought) else None
+    if row is None:
+        return brought
+    return replace(brought, description=row, by_plugins=to_described(row).files)
+
+
+def _runs(brought: Brought) -> bool:
+    return bool(brought.run(BroughtKind.TOOL)) or brought.runs_plugins
 
 
 def to_described(row: ToolDescription) -> Described:
@@ -78,6 +91,12 @@ def to_described(row: ToolDescription) -> Described:
             for one in row.plugins
         ),
         tuple(Problem(**problem) for problem in row.problems),
+        tuple(
+            file
+            for one in row.plugins
+            if row.late.get(one["path"], 0) < MOST_LATE
+            for file in files_of_config(one["path"], one.get("config") or {})
+        ),
     )
 
 

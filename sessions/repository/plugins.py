@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from opencode_web.lib.json import JsonObject, object_of
-from sessions.repository.brought import Brought, BroughtKind
+from sessions.repository.brought import Brought, BroughtFile, BroughtKind
 
 BEFORE_CALL = "tool.execute.before"
 AFTER_CALL = "tool.execute.after"
@@ -16,11 +18,13 @@ PARAMS = "chat.params"
 SHELL_ENV = "shell.env"
 HISTORY = "experimental.chat.messages.transform"
 COMPACTING = "experimental.session.compacting"
+GO_ON = "experimental.compaction.autocontinue"
 COMMAND = "command.execute.before"
 TEXT = "experimental.text.complete"
 DEFINITION = "tool.definition"
 EVENT = "event"
 DISPOSE = "dispose"
+CONFIG = "config"
 # Where parts say in their metadata what plugins did to them.
 NOTES = "plugins"
 # Beside what came of a hook: changed, failed, late.
@@ -35,24 +39,24 @@ LIMITS_S = {
     SHELL_ENV: 5.0,
     HISTORY: 2.0,
     COMPACTING: 2.0,
+    GO_ON: 2.0,
     COMMAND: 2.0,
     TEXT: 2.0,
     DEFINITION: 2.0,
 }
-HOOKS = frozenset({*LIMITS_S, EVENT, DISPOSE})
+HOOKS = frozenset({*LIMITS_S, EVENT, DISPOSE, CONFIG})
 # Names without a dot stand in texts without quotes.
-_NAMED = {name: re.compile(rf"\b{name}\s*[:(]") for name in (EVENT, DISPOSE)}
+_NAMED = {name: re.compile(rf"\b{name}\s*[:(]") for name in (EVENT, DISPOSE, CONFIG)}
 _SERVER = "Keys and providers belong to the server."
-_NOT_YET = "It is not called by this server."
 REFUSED = {
     "auth": _SERVER,
     "provider": _SERVER,
     "chat.headers": "Headers could carry keys or change who pays.",
     "permission.ask": "No code of a repository approves what it does itself.",
-    "config": "Settings, agents and commands are read from the files of the repository.",
-    "experimental.compaction.autocontinue": _NOT_YET,
     "experimental.provider.small_model": _SERVER,
 }
+# What the hook `config` may set, and which of its values is the text below a file's head.
+_SETS = {"agent": (BroughtKind.AGENT, "prompt"), "command": (BroughtKind.COMMAND, "template")}
 # So often may a plugin take too long before it is switched off.
 MOST_LATE = 3
 
@@ -97,6 +101,17 @@ def is_by_plugins(part: JsonObject) -> bool:
     return isinstance(notes, list) and any(
         isinstance(note, dict) and note.get("did") == WROTE for note in notes
     )
+
+
+def files_of_config(path: str, config: JsonObject) -> Iterator[BroughtFile]:
+    """Yields: the agents and commands that the hook `config` of a plugin has set, as files that
+    say the same."""
+    for key, (kind, below) in _SETS.items():
+        for name, one in object_of(config, key).items():
+            if isinstance(one, dict):
+                head = {field: value for field, value in one.items() if field != below}
+                text = f"---\n{json.dumps(head, ensure_ascii=False)}\n---\n{one.get(below) or ''}"
+                yield replace(BroughtFile.of(kind, path, name, text), by_plugin=True)
 
 
 def named_in(text: str) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Project, RepositoryTrust, Session, TeamPlugin
 from sessions.repository.brought import Brought, Package, read_brought
+from sessions.repository.custom_tools import with_description
 from sessions.repository.wanted_packages import with_options
 from sessions.secrets import project_redactor
 
@@ -23,8 +24,8 @@ _PACKAGES = CompiledQuery(
 
 
 def brought_by(project: Project, directory: str = "") -> Brought:
-    """Returns: what a folder of the project brings, by default its own. One query, and two more
-    where there are files.
+    """Returns: what a folder of the project brings, by default its own. One query, two more where
+    there are files, and one where tools or plugins run.
 
     Trust is in contents: it holds in every worktree that has exactly the trusted files.
     """
@@ -33,12 +34,13 @@ def brought_by(project: Project, directory: str = "") -> Brought:
     brought = read_brought(Path(directory or project.directory))
     packages = tuple(map(_package, _PACKAGES.all(project.team_id)))
     if not brought.files:
-        return replace(brought, packages=packages) if packages else brought
+        return with_description(project, replace(brought, packages=packages))
     row = _TRUST.first(project.pk)
     if row is not None and row.digest == brought.digest:
         brought = replace(brought, is_trusted=True, reloads=row.reloads)
     if packages:
         brought = replace(brought, packages=with_options(packages, brought))
+    brought = with_description(project, brought)
     redactor = project_redactor(project.pk)
     return brought.masked(redactor) if redactor else brought
 

@@ -214,7 +214,7 @@ _ACCOUNT = (
          icon="shield-check", below="mfa_",
          words="mfa 2fa two-step two-factor passkey totp authenticator recovery code sso"),
     Page("tokens", Group.ACCOUNT, gettext_lazy("API tokens"), view="me:tokens", icon="key-round",
-         words="keys"),
+         words="keys editor acp zed jetbrains neovim emacs"),
     Page("my-data", Group.ACCOUNT, gettext_lazy("Personal data"), view="me_data",
          icon="file-text", words="privacy export download gdpr"),
     Page("my-models", Group.ACCOUNT, gettext_lazy("My models"), view="my_models:models",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -8,7 +9,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from opencode_web.lib.errors import NotFound
+from opencode_web.lib.public_url import absolute_url
 from teams.actions.tokens import create_token, revoke_token
+from teams.editors import editor_settings
 from teams.forms import TokenForm
 from teams.http import UserRequest, attempt, client_ip, done, show, user_view
 from teams.models import ApiToken, Scope
@@ -70,4 +73,7 @@ def _show_tokens(
         "secret": secret,
         "tokens": live.order_by("-created_at"),
     }
+    if secret:
+        address = absolute_url(request, settings.BASE_PATH or "/").rstrip("/")
+        context["editors"] = editor_settings(address, secret)
     return show(request, "teams/tokens.html", "teams/_tokens.html", context, status=status)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -132,8 +134,21 @@ def test_a_token_is_shown_once_and_works(client_for: ClientFor, bob: User, team:
     principal = authenticate_header(f"Bearer {secret[0]}")
     assert principal is not None
     assert principal.user == bob
+    shown = re.findall(
+        r'<code data-copy id="editor-\d">(.*?)</code>', response.content.decode(), re.S
+    )
+    assert len(shown) == 4
+    for one in shown:
+        assert "http://testserver&quot;" in one
+        assert secret[0] in one
+    zed, jetbrains = (json.loads(unescape(one)) for one in shown[:2])
+    assert {"command": "opencode-web", "args": ["acp"]}.items() <= (
+        jetbrains["agent_servers"]["OpenCode Web"].items()
+    )
+    assert zed["agent_servers"]["OpenCode Web"]["env"]["OPENCODE_WEB_TOKEN"] == secret[0]
     page = client.get("/me/tokens").content.decode()
     assert secret[0] not in page
+    assert "editor-1" not in page
     assert secret[0][:12] in page
     token = ApiToken.objects.get()
     assert token.expires_at is not None

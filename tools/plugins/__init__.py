@@ -6,8 +6,9 @@ plugins print is no answer. A plugin that digs for the marker in its own process
 plugins of a project are trusted together, and each answer is checked like any that they may give.
 
 - `load` `{marker, at, files: {path: text}, entries: [path], packages: [{path, name, folder,
-  options}], folder, directory, project, zod}` →
-  `{plugins: [{path, hooks, tools: [{name, description, parameters}], problem}]}`
+  options}], folder, directory, project, config, zod}` →
+  `{plugins: [{path, hooks, tools: [{name, description, parameters}], problem, config, unset,
+  configProblem}]}`: `config` has the agents and commands that a hook has set, `unset` names others
 - `hook` `{name, input, output, without: [path]}` → `{output?, changed: [path], failed: [{path,
   message}]}`, without what nobody has changed; with `stops`, the first that throws ends it
 - `tool` `{path, name, arguments, context}` → `{title?, output, metadata?}` or `{error}`

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url"
 
 // What a plugin puts in the place of these later is not what is used here.
 const { parse, stringify } = JSON
-const { keys, entries, values } = Object
+const { keys, entries, values, fromEntries } = Object
 const [write, wait] = [writeSync, Atomics.wait]
 const encoder = new TextEncoder()
 const cell = new Int32Array(new SharedArrayBuffer(4))
@@ -220,7 +220,37 @@ async function load(given, tell) {
       plugins.push({ path, hooks: [], tools: [], problem: said(error) })
     }
   }
+  await configure(plugins, given.config, tell)
   return { plugins }
+}
+
+// After all are loaded, as in OpenCode: each sees what those before it have set.
+async function configure(plugins, config, tell) {
+  for (const { path, parts } of LOADED) {
+    const plugin = plugins.find((one) => one.path === path)
+    for (const part of parts.filter((one) => typeof one.config === "function")) {
+      tell(path)
+      try {
+        const own = parse(stringify(config))
+        await part.config(own)
+        const after = parse(stringify(own))
+        const { agent, command, ...others } = differing(config, after)
+        plugin.config = {
+          agent: { ...plugin.config?.agent, ...differing(config.agent, agent) },
+          command: { ...plugin.config?.command, ...differing(config.command, command) },
+        }
+        plugin.unset = [...(plugin.unset ?? []), ...keys(others)]
+        config = after
+      } catch (error) {
+        plugin.configProblem = said(error)
+      }
+    }
+  }
+}
+
+function differing(before, after) {
+  const isNew = ([key, value]) => stringify(value) !== stringify(before?.[key])
+  return fromEntries(entries(after ?? {}).filter(isNew))
 }
 
 // One after the other: the next may have been sent before this one was answered.

@@ -17,6 +17,7 @@ from tools.errors import ToolError
 from tools.mcp.calls import Ask, Call
 from tools.mcp.exchange import Exchange, Greeted, NotBegun, ServerGone, serving
 from tools.mcp.stdio import Lines
+from tools.plugins.loaded import list_of
 from tools.plugins.store import PackageFolder
 from tools.sandbox.base import Command, Sandbox, SandboxError
 from tools.sandbox.bubblewrap import BubblewrapSandbox
@@ -59,16 +60,6 @@ class PluginLate(ToolError):
     def __init__(self, path: str, limit_s: float) -> None:
         super().__init__(f"It took longer than {limit_s:g} s.")
         self.path = path
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """What a plugin has, or its `problem`. Of tools: {name, description, parameters}."""
-
-    path: str
-    hooks: tuple[str, ...] = ()
-    tools: tuple[JsonObject, ...] = ()
-    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,6 +120,8 @@ class PluginProgram:
     packages: tuple[PackageFolder, ...] = ()
     # Of those that load.
     client: Client = field(default=nobody, compare=False, repr=False)
+    # The settings in force, which their hook `config` is given.
+    config: JsonObject = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def _wants_zod(self) -> bool:
@@ -165,6 +158,7 @@ class PluginProgram:
                         "folder": str(self.worktree),
                         "directory": str(self.directory),
                         "project": self.project,
+                        "config": self.config,
                     }
                     hello = await _ask(exchange, "load", given, LOAD_S, self.client)
                     yield Greeted(exchange, hello)
@@ -197,21 +191,6 @@ def _read_paths(at: Path) -> dict[int, str]:
         return {int(number): str(path) for number, path in pairs}
     except (OSError, ValueError, TypeError, RecursionError):
         return {}
-
-
-def loaded(greeted: Greeted) -> tuple[Loaded, ...]:
-    """Returns: what the plugins said of themselves when they were loaded. Nothing is checked."""
-    plugins = greeted.hello.get("plugins")
-    return tuple(
-        Loaded(
-            str(one.get("path", "")),
-            tuple(name for name in _list(one.get("hooks")) if isinstance(name, str)),
-            tuple(tool for tool in _list(one.get("tools")) if isinstance(tool, dict)),
-            str(one.get("problem") or ""),
-        )
-        for one in _list(plugins)
-        if isinstance(one, dict)
-    )
 
 
 @dataclass(frozen=True)
@@ -263,27 +242,18 @@ async def call_hooks(
 
 
 def _hooked(answer: JsonObject) -> Hooked:
-    changed, failed = answer.get("output"), _list(answer.get("failed"))
+    changed, failed = answer.get("output"), list_of(answer.get("failed"))
     if not isinstance(changed, dict):
         raise ToolError("The answer of the plugins has no output.")
     return Hooked(
         changed,
-        tuple(path for path in _list(answer.get("changed")) if isinstance(path, str)),
+        tuple(path for path in list_of(answer.get("changed")) if isinstance(path, str)),
         {
             str(one.get("path")): str(one.get("message"))[:_MAX_SAID_CHARS]
             for one in failed
             if isinstance(one, dict)
         },
     )
-
-
-def problems_of(greeted: Greeted) -> dict[str, str]:
-    """Returns: why plugins could not be loaded, by their path. Asked for each hook."""
-    return {
-        str(one.get("path", "")): str(one["problem"])
-        for one in _list(greeted.hello.get("plugins"))
-        if isinstance(one, dict) and one.get("problem")
-    }
 
 
 async def call_tool(
@@ -314,7 +284,7 @@ async def dispose(exchange: Exchange) -> list[str]:
     if exchange.is_over or not isinstance(exchange, _PluginExchange) or exchange.was_late:
         return []
     answer = await _ask(exchange, "dispose", {}, DISPOSE_S, nobody)
-    return [str(path)[:500] for path in _list(answer.get("failed"))]
+    return [str(path)[:500] for path in list_of(answer.get("failed"))]
 
 
 async def tell_events(exchange: Exchange, events: list[JsonValue], *, client: Client) -> None:
@@ -378,10 +348,6 @@ def _is_deep(value: JsonValue) -> bool:
         if not level:
             return False
     return True
-
-
-def _list(value: JsonValue) -> list[JsonValue]:
-    return value if isinstance(value, list) else []
 
 
 @cache

@@ -39,6 +39,7 @@ def summary_events(
     calls: list[ToolPart],
     finish: FinishReason,
     used: SessionUsed,
+    goes_on: bool,
 ) -> list[SessionEvent]:
     """Returns: the events that follow the end of the text, for `advance` to append."""
     assert turn.summary is not None
@@ -62,7 +63,8 @@ def summary_events(
     events.append(MessageUpdated(info=completed(info, error=error)))
     if error is not None:
         return [*events, SessionFailed(error=error)]
-    return [*events, *_taking_effect(turn.summary, info, text)]
+    events += _taking_effect(turn.summary, info, text)
+    return events + _going_on(turn.summary) if goes_on else events
 
 
 def _fault(text: str, calls: list[ToolPart], finish: FinishReason) -> TurnReason | None:
@@ -76,7 +78,7 @@ def _fault(text: str, calls: list[ToolPart], finish: FinishReason) -> TurnReason
 def _taking_effect(summary: Summary, info: AssistantMessage, text: str) -> list[SessionEvent]:
     read = summary.kept + estimate(text)
     after = max(read, summary.before - summary.read + read)
-    events: list[SessionEvent] = [
+    return [
         PartUpdated(part=summary.part),
         SessionCompacted(
             message_id=summary.prompt.id,
@@ -88,7 +90,6 @@ def _taking_effect(summary: Summary, info: AssistantMessage, text: str) -> list[
         ),
         EpochEnded(reason="compaction"),
     ]
-    return events + _going_on(summary) if summary.part.auto else events
 
 
 def _going_on(summary: Summary) -> list[SessionEvent]:

@@ -128,7 +128,7 @@ async def _run(
         "directory": str(context.directory),
     }
     if tool.of_plugin:
-        process = plugin_process(session, brought, context.sandbox, without=off)
+        process = plugin_process(session, brought, context.sandbox).without(off)
         answer = await run_plugin_tool(process, tool.path, tool.export, params.arguments, about)
     else:
         answer = await custom.run(
@@ -187,7 +187,7 @@ async def describe_tools(step: ToolDescriptions) -> None:
     plugins: list[JsonValue] = []
     if brought.runs_plugins:
         process = plugin_process(session, brought, sandbox)
-        for one in await describe_plugins(process.kept(), brought):
+        for one in await describe_plugins(process):
             plugins.append(one.to_json())
             problems += [{"path": one.path, "reason": reason} for reason in one.reasons]
             for tool, reason in _checked(list(one.tools), "", taken):

@@ -260,8 +260,9 @@ def _agents(access: SessionAccess, args: JsonObject) -> object:
     ]
 
 
-def _config(access: SessionAccess, args: JsonObject) -> object:
-    return public_config(split_unknown(effective_data(access.project, access.session.folder))[0])
+def shown_config(session: Session) -> JsonObject:
+    """Returns: the settings in force where a session works, without secrets."""
+    return public_config(split_unknown(effective_data(session.project, session.folder))[0])
 
 
 def _providers(access: SessionAccess, args: JsonObject) -> object:
@@ -312,7 +313,7 @@ _READS: dict[str, Read] = {
     "path.get": _paths,
     "vcs.get": _branch,
     "app.agents": _agents,
-    "config.get": _config,
+    "config.get": lambda access, args: shown_config(access.session),
     "provider.list": _providers,
 }
 _LOOKS: dict[str, Look] = {

@@ -39,7 +39,8 @@ from sessions.runner.offers.plugin_host import (
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
 from tools.mcp.exchange import Greeted, Server
-from tools.plugins.host import HookCall, Hooked, PluginLate, call_hooks, problems_of
+from tools.plugins.host import HookCall, Hooked, PluginLate, call_hooks
+from tools.plugins.loaded import problems_of
 
 logger = logging.getLogger(__name__)
 
@@ -254,7 +255,7 @@ def session_plugins(session: Session, brought: Brought, turn: str) -> SessionPlu
     plugins = found.plugins
     if not any(plugin.hooks for plugin in plugins):
         return None
-    process = plugin_process(session, brought, sandbox_for(session), without=found.off)
+    process = plugin_process(session, brought, sandbox_for(session)).without(found.off)
     return SessionPlugins(turn, plugins, process)
 
 

@@ -11,19 +11,29 @@ import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from opencode_web.lib.json import JsonObject
-from opencode_web.lib.text import clean_text
+from opencode_web.lib.db import in_db
+from opencode_web.lib.json import JsonObject, JsonValue, object_of
+from opencode_web.lib.text import clean_json, clean_text
+from sessions.agents.loader import NATIVE
 from sessions.models import Session
 from sessions.repository.brought import PLUGINS, Brought
 from sessions.repository.packages import folder_of, have_packages
-from sessions.repository.plugins import DISPOSE, EVENT, HOOKS, REFUSED, assumed
+from sessions.repository.plugins import (
+    CONFIG,
+    DISPOSE,
+    EVENT,
+    HOOKS,
+    MOST_LATE,
+    REFUSED,
+    assumed,
+)
 from sessions.repository.trust import brought_by, files_of
 from sessions.runner.offers.mcp_kept import end_server, keep
-from sessions.runner.offers.plugin_client import PluginClient
+from sessions.runner.offers.plugin_client import PluginClient, shown_config
 from sessions.runner.offers.plugin_events import telling
 from sessions.sandboxes.build import sandbox_for
 from tools.errors import ToolError
@@ -31,14 +41,12 @@ from tools.mcp.exchange import Greeted, Server
 from tools.mcp.pool import Key
 from tools.plugins.host import (
     LOAD_S,
-    Loaded,
     PluginLate,
     PluginProgram,
     call_tool,
     dispose,
-    loaded,
-    problems_of,
 )
+from tools.plugins.loaded import Loaded, loaded, problems_of
 from tools.plugins.store import PackageFolder
 from tools.redaction import NO_SECRETS
 from tools.sandbox.base import Sandbox
@@ -51,6 +59,8 @@ NAME = "/plugins"
 # Longer than loading may take, which says which plugin is late.
 START_S = LOAD_S + 5.0
 _MAX_REASON_CHARS = 500
+_MAX_CONFIG_BYTES = 1024 * 1024
+_MOST_UNSET = 10
 
 
 @dataclass(frozen=True)
@@ -92,7 +102,10 @@ class PluginProcess:
     async def connect(self) -> AsyncIterator[Greeted]:
         """Start it. Raises: ToolError."""
         await have_packages(self.session.project.team_id, self.brought.packages)
-        async with self.program.connect() as greeted, contextlib.AsyncExitStack() as stack:
+        # What plugins look up in it and change is an object where nobody has set anything.
+        config = {"agent": {}, "command": {}, **await in_db(shown_config, self.session)}
+        program = replace(self.program, config=config)
+        async with program.connect() as greeted, contextlib.AsyncExitStack() as stack:
             if any(EVENT in one.hooks for one in loaded(greeted)):
                 await stack.enter_async_context(telling(greeted.exchange, self.session))
             yield greeted
@@ -109,35 +122,34 @@ class PluginProcess:
         for path in [one for one in known if one in failed]:
             logger.warning("plugin.failed session=%s plugin=%s hook=dispose", self.session.pk, path)
 
+    def without(self, paths: Collection[str]) -> PluginProcess:
+        """Returns: the process that is started without some of the plugins."""
+        program = self.program
+        entries = tuple(path for path in program.entries if path not in paths)
+        packages = tuple(one for one in program.packages if one.path not in paths)
+        return replace(self, program=replace(program, entries=entries, packages=packages))
+
     def kept(self, place: Server | None = None) -> Server:
         """Returns: the one that lives, which is started by `place` when it is first reached."""
         return keep(self.key, place or self, start_s=START_S)
 
 
-def plugin_process(
-    session: Session,
-    brought: Brought,
-    sandbox: Sandbox,
-    *,
-    without: Collection[str] = (),
-) -> PluginProcess:
-    """Returns: the process of the plugins, `without` some. They are loaded from what was read, not
-    from the disk, where an agent may have changed it in between."""
-    entries = (one.path for one in assumed(brought))
-    packages = (one for one in brought.packages if one.path not in without)
+def plugin_process(session: Session, brought: Brought, sandbox: Sandbox) -> PluginProcess:
+    """Returns: the process of the plugins. They are loaded from what was read, not from the disk,
+    where an agent may have changed it in between."""
     worktree = Path(session.worktree)
     program = PluginProgram(
         sandbox,
         worktree,
         Path(session.directory),
         {file.path: file.text for file in brought.run(*PLUGINS)},
-        tuple(path for path in entries if path not in without),
+        tuple(one.path for one in assumed(brought)),
         {"id": session.project_id, "worktree": str(worktree)},
         tuple(
             PackageFolder(
                 one.path, one.name, folder_of(one.digest), json.loads(one.options or "null")
             )
-            for one in packages
+            for one in brought.packages
         ),
         PluginClient(session),
     )
@@ -157,28 +169,41 @@ class DescribedPlugin:
     tools: tuple[JsonObject, ...] = ()
     reasons: tuple[str, ...] = ()
     failed: str = ""
+    # The agents and commands that it has set: {agent: {name: …}, command: {name: …}}.
+    config: JsonObject = field(default_factory=dict)
 
     def to_json(self) -> JsonObject:
         """Returns: as it is kept, without its tools."""
-        return {"path": self.path, "hooks": [*self.hooks], "failed": self.failed}
+        hooks: list[JsonValue] = [*self.hooks]
+        return {"path": self.path, "hooks": hooks, "failed": self.failed, "config": self.config}
 
 
-async def describe_plugins(place: Server, brought: Brought) -> list[DescribedPlugin]:
-    """Load the plugins and ask what they have.
+async def describe_plugins(process: PluginProcess) -> list[DescribedPlugin]:
+    """Load the plugins and ask what they have; one that is late keeps the others from nothing.
 
     Those that say nothing of themselves are taken to have what their texts name: the next turns
     try again, and what they may forbid is not done meanwhile.
     """
     found: dict[str, DescribedPlugin] = {}
+    late: dict[str, str] = {}
     reason = "It said nothing of itself when it was loaded."
-    try:
-        async with place.connect() as greeted:
-            found = {one.path: _described(one) for one in loaded(greeted)}
-    except ToolError as exc:
-        reason = plain_words(exc)
+    # A process that lacks some is not kept: nobody would miss their guards.
+    place: Server = process.kept()
+    for _ in range(MOST_LATE):
+        try:
+            async with place.connect() as greeted:
+                found = {one.path: _described(one) for one in loaded(greeted)}
+            break
+        except ToolError as exc:
+            reason = plain_words(exc)
+            if not isinstance(exc, PluginLate) or not exc.path:
+                break
+            late[exc.path] = reason
+            place = process.without(late)
     return [
-        found.get(one.path) or DescribedPlugin(one.path, one.hooks, failed=reason)
-        for one in assumed(brought)
+        found.get(one.path)
+        or DescribedPlugin(one.path, one.hooks, failed=late.get(one.path, reason))
+        for one in assumed(process.brought)
     ]
 
 
@@ -186,11 +211,26 @@ def _described(one: Loaded) -> DescribedPlugin:
     if one.problem:
         return DescribedPlugin(one.path, (), failed=short(one.problem))
     unused = [f"{name}: {REFUSED[name]}" for name in one.hooks if name in REFUSED]
+    config = clean_json(one.config)
+    is_large = len(json.dumps(config)) > _MAX_CONFIG_BYTES
+    if one.unset:
+        names = ", ".join(short(name) for name in one.unset[:_MOST_UNSET])
+        unused.append(f"{CONFIG}: Only agents and commands are taken from plugins, not: {names}.")
+    if is_large:
+        unused.append(f"{CONFIG}: It sets more than {_MAX_CONFIG_BYTES // 1024} KiB.")
+    unused += [
+        f"{CONFIG}: The built-in agent {name} is not changed."
+        for name in NATIVE
+        if name in object_of(one.config, "agent")
+    ]
+    if one.config_problem:
+        unused.append(f"{CONFIG}: {short(one.config_problem)}")
     return DescribedPlugin(
         one.path,
         tuple(name for name in one.hooks if name in HOOKS),
         tuple({**tool, "export": str(tool.get("name", ""))} for tool in one.tools),
         tuple(unused),
+        config={} if is_large or not isinstance(config, dict) else config,
     )
 
 

@@ -1,4 +1,5 @@
-"""What plugins make of the texts of an answer, once they have come to their end."""
+"""What plugins make of the texts of an answer, once they have come to their end, and whether the
+work goes on after a summary."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.text import clean_text
 from sessions.events.parts import TextPart
-from sessions.repository.plugins import TEXT, PluginNote
+from sessions.repository.plugins import GO_ON, TEXT, PluginNote
 from sessions.runner.log.lease import Lease
 from sessions.runner.log.steps import ProviderTurn
 from sessions.runner.offers.plugin_hooks import SessionPlugins
@@ -25,6 +26,26 @@ def completer(
     if plugins is None or turn.summary is not None or not plugins.has(TEXT):
         return None
     return partial(_complete, turn, lease, plugins)
+
+
+async def goes_on(turn: ProviderTurn, lease: Lease, plugins: SessionPlugins | None) -> bool:
+    """Returns: whether the work goes on after a summary that nobody has asked for."""
+    if turn.summary is None or not turn.summary.part.auto:
+        return False
+    if plugins is None or not plugins.has(GO_ON):
+        return True
+    about: JsonObject = {
+        "sessionID": turn.session.pk,
+        "agent": turn.summary.prompt.agent,
+        "model": {"id": turn.info.modelID, "providerID": turn.info.providerID},
+        "provider": {"id": turn.info.providerID},
+        "message": {"id": turn.summary.prompt.id, "sessionID": turn.session.pk},
+        "overflow": turn.summary.is_shortened,
+    }
+    answer = await plugins.call(GO_ON, about, {"enabled": True})
+    if answer.notes:
+        await in_db(keep_notes, turn, lease, answer.notes)
+    return answer.output.get("enabled") is not False
 
 
 async def _complete(

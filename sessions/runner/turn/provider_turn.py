@@ -63,9 +63,10 @@ from sessions.runner.log.settle import completed, fail_call, now_ms
 from sessions.runner.log.steps import ProviderTurn
 from sessions.runner.log.text_writer import TextWriter, append_events
 from sessions.runner.offers.mcp_names import name_servers
+from sessions.runner.offers.plugin_hooks import SessionPlugins
 from sessions.runner.turn.meter import Meter
 from sessions.runner.turn.plugin_request import with_plugins
-from sessions.runner.turn.plugin_texts import completer
+from sessions.runner.turn.plugin_texts import completer, goes_on
 from sessions.runner.turn.retries import cut_error, final_error, wait_before_retry_s, wire_error
 from sessions.runner.turn.structured import settle_output
 from sessions.secrets import project_redactor
@@ -99,7 +100,7 @@ async def _run_turn(turn: ProviderTurn, lease: Lease, done: Operation) -> list[S
     recorder = _Recorder(turn, lease, TextWriter(turn, lease, redactor), redactor)
     try:
         turn, plugins = await with_plugins(turn, lease)
-        recorder.turn = turn
+        recorder.turn, recorder.plugins = turn, plugins
         recorder.writer.complete = completer(turn, lease, plugins)
         return await _try(turn, recorder, done)
     except asyncio.CancelledError:
@@ -171,6 +172,7 @@ class _Recorder:
         self, turn: ProviderTurn, lease: Lease, writer: TextWriter, redactor: Redactor
     ) -> None:
         self.turn = turn
+        self.plugins: SessionPlugins | None = None
         self.writer = writer
         self.calls: dict[int, ToolPart] = {}
         # The arguments of those in which something is hidden.
@@ -313,6 +315,7 @@ class _Recorder:
                 calls=list(self.calls.values()),
                 finish=finished.reason,
                 used=await self._used(finished),
+                goes_on=await goes_on(self.turn, self._lease, self.plugins),
             ),
         ]
 

@@ -18,9 +18,11 @@ from teams.models import User
 from tests.sessions.agents.test_brought import trust
 from tests.sessions.factories import prompt, script
 from tests.sessions.runner.drains import allow_bash
-from tests.sessions.runner.plugin_files import Write, hooks
+from tests.sessions.runner.plugin_files import Write, hooks, on
 from tests.sessions.runner.statements import recorded_statements
 from tools.plugins import host
+
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
 
 
 async def _fewest(alice: User, session: Session) -> int:
@@ -53,6 +55,24 @@ async def test_a_turn_without_plugins_asks_the_database_nothing_about_them(
     monkeypatch.setattr(provider_turn, "with_plugins", unchanged)
     monkeypatch.setattr(tool_calls, "session_plugins", lambda session, brought, turn: None)
     assert await _fewest(alice, session) == with_feature
+
+
+@needs_node
+async def test_what_plugins_have_said_is_asked_for_once_with_the_settings(
+    alice: User, session: Session, project: Project, write_plugin: Write
+) -> None:
+    write_plugin(on(EVENT, ""))
+    await in_db(trust, project, alice)
+    await in_db(allow_bash, session)
+    await _statements(alice, session)
+    await in_db(prompt, alice, session, script([{"text": "x"}]))
+    with recorded_statements() as statements:
+        await run_session(session.pk)
+    asked = [
+        sum(f'FROM "agent_sessions_{table}"' in str(one) for one in statements)
+        for table in ("repositorytrust", "tooldescription")
+    ]
+    assert asked[0] == asked[1]
 
 
 class Traffic:
@@ -92,9 +112,6 @@ def traffic(monkeypatch: pytest.MonkeyPatch) -> Traffic:
     # No batch of events in between.
     monkeypatch.setattr("sessions.runner.offers.plugin_events._PAUSE_S", 600)
     return Traffic(monkeypatch)
-
-
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
 
 
 async def _second_turn(

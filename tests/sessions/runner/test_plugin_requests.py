@@ -10,7 +10,7 @@ import pytest
 from opencode_web.lib.db import in_db
 from providers.llm.messages import ProviderRequest, ToolResultMessage
 from sessions.models import Part, Project, Session, State
-from sessions.repository.plugins import AFTER_CALL, COMPACTING, HISTORY
+from sessions.repository.plugins import AFTER_CALL, COMPACTING, GO_ON, HISTORY
 from teams.models import User
 from tests.sessions.agents.test_brought import trust
 from tests.sessions.factories import script
@@ -157,6 +157,45 @@ async def test_a_compaction_is_told_more_and_asked_in_other_words(
     assert "[more]" in str(compaction.messages[-1])
     assert "[more]" not in str(first.messages) + str(last.messages)
     assert SUMMARY in str(last.messages)
+
+
+@pytest.mark.parametrize("code", ["o.enabled = false", "o.enabled = i.overflow || !i.agent"])
+async def test_a_plugin_decides_that_the_work_rests_after_a_compaction(
+    small_model: None,
+    session: Session,
+    project: Project,
+    alice: User,
+    write_plugin: Write,
+    requests: Requests,
+    code: str,
+) -> None:
+    write_plugin(on(GO_ON, code))
+    await in_db(trust, project, alice)
+    await in_db(talk, session, alice)
+    session = await turn(alice, session, play([step(LOOK, **FULL)], [step({"text": "done"})]))
+    assert (session.state, len(requests)) == (State.IDLE, 2)
+    steps = await in_db(parts_of, session, "step-start")
+    assert [(note["hook"], note["did"]) for note in steps[-1]["plugins"]] == [(GO_ON, "changed")]
+    # A prompt takes the work up again, from the summary.
+    session = await turn(alice, session, script([{"text": "more"}]))
+    assert SUMMARY in str(requests[-1].messages)
+
+
+@pytest.mark.parametrize("code", ["o.enabled = 'no'", "throw new Error('no')"])
+async def test_the_work_goes_on_after_a_compaction_when_a_plugin_says_nonsense(
+    small_model: None,
+    session: Session,
+    project: Project,
+    alice: User,
+    write_plugin: Write,
+    requests: Requests,
+    code: str,
+) -> None:
+    write_plugin(on(GO_ON, code))
+    await in_db(trust, project, alice)
+    await in_db(talk, session, alice)
+    session = await turn(alice, session, play([step(LOOK, **FULL)], [step({"text": "done"})]))
+    assert (session.outcome, len(requests)) == ("done", 3)
 
 
 async def test_metadata_is_added_and_none_of_a_tool_is_changed(

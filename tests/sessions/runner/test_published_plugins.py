@@ -12,12 +12,15 @@ from django.utils import timezone
 
 from bench import npm
 from opencode_web.lib.db import in_db
+from sessions.actions.commands import CommandCall, run_command
 from sessions.actions.permissions import reply_permission
+from sessions.commands.catalog import load_commands
+from sessions.config.effective import project_config
 from sessions.models import Part, PermissionRequest, Session, State, TeamPlugin, ToolDescription
 from sessions.repository.packages import folder_of
 from sessions.repository.plugins import HISTORY, SYSTEM
 from teams.models import Team, User
-from tests.sessions.factories import prompt, script, session_access
+from tests.sessions.factories import INLINE, prompt, script, session_access
 from tests.sessions.runner.drains import drain
 from tests.sessions.runner.plugin_files import called, states
 
@@ -70,9 +73,16 @@ async def test_pruning_of_conversations(
     assert (plugin["path"], plugin["failed"]) == (path, "")
     assert {HISTORY, SYSTEM, "experimental.text.complete", "event"} <= {*plugin["hooks"]}
     assert [tool["name"] for tool in described.tools] == ["compress"]
-    assert "config: " in json.dumps(described.problems)
+    commands = await in_db(lambda: load_commands(project_config(session.project)))
+    assert commands["dcp-compress"].path == path
     told = json.dumps(requests[-1].system)
     assert "compress" in told
+    access = await in_db(session_access, alice, session)
+    await in_db(run_command, access, CommandCall("dcp-compress", "the start", model=INLINE))
+    assert (await drain(session)).state == State.IDLE
+    asked = str(requests[-1].messages)
+    assert "You must now use the compress tool." in asked
+    assert "Additional user focus:\\nthe start" in asked
 
 
 async def test_skills_that_are_tools(

@@ -16,13 +16,12 @@ from tools.plugins.host import (
     LOAD_S,
     HookCall,
     Hooked,
-    Loaded,
     PluginLate,
     PluginProgram,
     call_hooks,
     call_tool,
-    loaded,
 )
+from tools.plugins.loaded import Loaded, loaded
 from tools.sandbox.select import select_sandbox
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")

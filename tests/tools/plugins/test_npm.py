@@ -17,7 +17,8 @@ from tools.errors import ToolError
 from tools.mcp.exchange import Greeted
 from tools.plugins import registry as registry_module
 from tools.plugins import store
-from tools.plugins.host import PluginProgram, call_tool, loaded
+from tools.plugins.host import PluginProgram, call_tool
+from tools.plugins.loaded import loaded
 from tools.plugins.registry import Pinned, Registry, digest_of, read_wanted, resolve
 from tools.plugins.store import PackageFolder, fetch_packages
 from tools.sandbox.select import select_sandbox

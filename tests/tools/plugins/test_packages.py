@@ -11,7 +11,8 @@ import pytest
 
 from tests.tools.plugins.test_host import plugin, start
 from tools.errors import ToolError
-from tools.plugins.host import call_tool, loaded
+from tools.plugins.host import call_tool
+from tools.plugins.loaded import loaded
 
 __all__ = ["start"]
 

@@ -136,6 +136,13 @@ def test_the_glossary_is_short_and_in_order() -> None:
     assert words == sorted(set(words))
 
 
+def test_the_map_names_every_package_of_sessions() -> None:
+    found = (DOCS / "architecture.md").read_text().partition("\n## Where to find what\n")[2]
+    told = set(re.findall(r"`(?:sessions/)?(\w+)[/.`]", found.partition("\n## ")[0]))
+    packages = {path.parent.name for path in (ROOT / "sessions").glob("*/__init__.py")}
+    assert packages - told - {"migrations"} == set()
+
+
 def _anchors(path: Path) -> set[str]:
     return {one.anchor for one in render_document(path.read_text(), address_of=str).sections}
 

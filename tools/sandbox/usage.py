@@ -49,17 +49,22 @@ class Meter:
         # Processor time that each process was last seen with: it is gone with the process.
         self._ticks: dict[tuple[str, int], int] = {}
 
-    def measure(self, pid: int, *, suspicious_bytes: int) -> Usage | None:
+    def measure(self, pid: int, *, suspicious_bytes: int, most: int) -> Usage | None:
         """Measure the sandbox in which `pid` is the first process.
 
         Memory that processes share is counted for each of them, up to `suspicious_bytes`. Above
-        that it is counted once, which takes longer.
+        that it is counted once, which takes longer. Of more than `most` processes nothing is
+        measured but that there are more: a fork bomb leaves no time to look at all of them.
 
         Returns: None when it is not set up yet, or gone.
         """
         try:
             with open_proc(pid) as (root, proc):
-                processes = list(_processes(proc))
+                processes: list[_Process] = []
+                for one in _processes(proc):
+                    processes.append(one)
+                    if len(processes) > most:
+                        return Usage(memory_bytes=0, processes=len(processes), cpu_s=0.0)
                 memory = self._files_bytes(root) + _memfd_bytes(proc, processes)
                 resident = sum(one.resident_bytes for one in processes)
                 if resident + memory > suspicious_bytes:

@@ -113,8 +113,10 @@ class Watchdog:
     def _look(self) -> Usage | None:
         if self._status.pid is None:
             return None
-        limit = self._limits.memory_bytes
-        return self._meter.measure(self._status.pid, suspicious_bytes=limit)
+        limits = self._limits
+        return self._meter.measure(
+            self._status.pid, suspicious_bytes=limits.memory_bytes, most=limits.processes
+        )
 
     def _judge(self, usage: Usage) -> Cause | None:
         limits = self._limits

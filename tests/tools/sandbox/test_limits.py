@@ -12,7 +12,7 @@ import pytest
 
 from opencode_web.lib.reasons import english
 from tests.tools.sandbox.test_bubblewrap import marked_processes
-from tools.sandbox import watchdog
+from tools.sandbox import usage, watchdog
 from tools.sandbox.base import Command, Exit
 from tools.sandbox.limits import Limits, exceeded, shell_limits
 from tools.sandbox.process_cap import caps_processes
@@ -251,10 +251,21 @@ async def test_a_look_is_cheap(box: Box) -> None:
     assert spent_s < 0.5
 
 
+async def test_a_fork_bomb_has_no_time_while_its_memory_is_measured(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> int:
+        raise AssertionError
+
+    monkeypatch.setattr(usage, "_memfd_bytes", fail)
+    ended = await box.run("sleep 20 & sleep 20", limits=replace(SMALL, processes=1))
+    assert ended.stopped == StopReason.PROCESSES.over(1)
+
+
 def test_the_host_is_not_taken_for_a_sandbox() -> None:
     meter = Meter(("dev/shm",))
-    assert meter.measure(os.getpid(), suspicious_bytes=0) is None
-    assert meter.measure(2**22 + 1, suspicious_bytes=0) is None
+    assert meter.measure(os.getpid(), suspicious_bytes=0, most=60) is None
+    assert meter.measure(2**22 + 1, suspicious_bytes=0, most=60) is None
 
 
 def test_limits_can_be_lowered_and_not_raised() -> None:

@@ -14,7 +14,8 @@ from tests.sessions.runner.statements import recorded_statements
 from tests.sessions.story import Story
 
 # Admission and drain of a turn without tools. Raise them with a reason only.
-MOST_TO_ADMIT = 14
+# One reads the secrets that a prompt must not have.
+MOST_TO_ADMIT = 15
 # An account can have several credentials, which are read after it.
 # The last ones look which search engine the team has, which webhooks hear of the end, and write
 # what the answer used. One locks the session again, once the lease is in a transaction of its own.

@@ -51,22 +51,28 @@ def run_erasure(erasure_id: str) -> None:
             return
         logger.info("erasure.began id=%s kind=%s", row.pk, row.kind)
         try:
-            _ERASERS[Erasure.Kind(row.kind)](row)
+            problem = _erase(row)
+            # Also of what was removed before a job ended early.
             scrub_database()
-        except AppError as exc:
-            logger.warning("erasure.failed id=%s problem=%s", row.pk, exc.code)
-            end_erasure(row, exc.message)
-            return
-        except BrokenChain as exc:
-            logger.error("erasure.audit_broken id=%s problem=%s", row.pk, exc)
-            end_erasure(row, f"The audit log is broken and was not removed: {exc}")
-            return
         except Exception as exc:
             # It is tried again when the lease ends.
             note_fault(row, exc)
             raise
-    end_erasure(row)
+    end_erasure(row, problem)
     logger.info("erasure.ended id=%s", row.pk)
+
+
+def _erase(row: Erasure) -> str:
+    """Returns: why it ended early, or nothing."""
+    try:
+        _ERASERS[Erasure.Kind(row.kind)](row)
+    except AppError as exc:
+        logger.warning("erasure.failed id=%s problem=%s", row.pk, exc.code)
+        return exc.message
+    except BrokenChain as exc:
+        logger.error("erasure.audit_broken id=%s problem=%s", row.pk, exc)
+        return f"The audit log is broken and was not removed: {exc}"
+    return ""
 
 
 def _erase_person(row: Erasure) -> None:

@@ -211,6 +211,14 @@ def database_file() -> Path:
     return Path(str(connection.settings_dict["NAME"]))
 
 
+def database_files_with(text: str) -> list[Path]:
+    """Those of SQLite."""
+    if connection.vendor != "sqlite":
+        return []
+    files = database_file().parent.glob(f"*{database_file().name}*")
+    return [path for path in files if text.encode() in path.read_bytes()]
+
+
 @pytest.mark.deep
 def test_nothing_of_an_erased_team_is_left_anywhere(
     alice: User, bob: User, team: Team, data: Path, tmp_path: Path
@@ -227,9 +235,7 @@ def test_nothing_of_an_erased_team_is_left_anywhere(
     assert (row.state, row.problem) == ("done", "")
     assert tables_with(CANARY) == set()
     assert files_with(CANARY, tmp_path) == set()
-    if connection.vendor == "sqlite":
-        files = database_file().parent.glob(f"*{database_file().name}*")
-        assert [path for path in files if CANARY.encode() in path.read_bytes()] == []
+    assert database_files_with(CANARY) == []
     assert not AuditEntry.objects.filter(team=team.pk).exists()
     assert {verify_chain(chain).problem for chain in chains()} == {""}
     assert row.report["sessions"] == row.report["projects"] == 1

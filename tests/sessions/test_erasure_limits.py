@@ -34,8 +34,9 @@ from sessions.events.replay import read_rows
 from sessions.events.types import SessionStatus
 from sessions.jobs import erasure as job
 from sessions.jobs.erase_files import OF_SESSIONS, export_file
-from sessions.models import Part, Project, SavedRule
+from sessions.models import Part, Project, SavedRule, Session, State
 from sessions.tasks import erase_files_here
+from teams.actions.audit import BrokenChain
 from teams.actions.erasure import erase_targets_in_audit
 from teams.actions.holds import release_hold
 from teams.audit import AuditAction, record
@@ -44,7 +45,7 @@ from teams.models import AuditEntry, Erasure, Membership, Team, TeamExport, User
 from tests.factories import make_user
 from tests.sessions.factories import make_session, session_access
 from tests.sessions.story import Story, write
-from tests.sessions.test_erasure import run
+from tests.sessions.test_erasure import CANARY, database_files_with, run, tables_with
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -195,6 +196,22 @@ def test_what_stops_an_erasure_again_and_again_is_shown_until_it_is_done(
     Erasure.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     done = run(row)
     assert (done.state, done.problem, done.failing_since) == ("done", "", None)
+
+
+def test_what_a_broken_audit_log_keeps_is_all_that_is_left_on_disk(
+    alice: User, team: Team, project: Project, root: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_broken(*_: object, **__: object) -> int:
+        raise BrokenChain("entry 3 was changed")
+
+    Story(make_session(alice, project), alice).ask(CANARY)
+    Session.objects.update(state=State.IDLE)
+    monkeypatch.setattr(job, "prune_entries", is_broken)
+    row = run(request_team_erasure(None, team, confirm="acme"))
+    assert row.state == "failed"
+    assert row.problem.endswith("was not removed: entry 3 was changed")
+    assert tables_with(CANARY) == set()
+    assert database_files_with(CANARY) == []
 
 
 def test_files_of_a_session_go_with_it(

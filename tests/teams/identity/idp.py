@@ -38,11 +38,13 @@ class Idp:
     asked: dict[str, list[str]] = field(default_factory=dict)
     exchanged: dict[str, list[str]] = field(default_factory=dict)
     paths: list[str] = field(default_factory=list)
+    # What it answers on other paths.
+    bodies: dict[str, Any] = field(default_factory=dict)
 
     def take(self, handler: BaseHTTPRequestHandler) -> None:
         path = urlsplit(handler.path).path
         self.paths.append(path)
-        body: Any = {}
+        body: Any = self.bodies.get(path, {})
         if path == "/.well-known/openid-configuration":
             body = {
                 "issuer": self.base,

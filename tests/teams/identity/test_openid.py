@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from allauth.socialaccount.providers.github.views import GitHubOAuth2Adapter
 from django.test import Client
+from django.urls import reverse
 from pytest_django import Settings
 
 from teams.actions.accounts import deactivate_account
@@ -111,6 +113,28 @@ def test_a_state_counts_once_and_in_its_own_browser(idp: Idp, client: Client) ->
 def test_next_never_leaves_the_server(target: str, expected: str, idp: Idp, client: Client) -> None:
     make_provider(idp, allows_signup=True)
     assert idp.sign_in(client, next=target)["Location"] == expected
+
+
+@pytest.mark.parametrize("verified", [True, False])
+def test_a_new_person_signs_in_with_github_by_an_address_that_it_has_confirmed(
+    verified: bool, idp: Idp, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_provider(idp, slug="hub", kind="github", allows_signup=True)
+    for name, path in (("access_token_url", "token"), ("profile_url", "user"), ("emails_url", "e")):
+        monkeypatch.setattr(GitHubOAuth2Adapter, name, f"{idp.base}/{path}")
+    emails = [("eve@private.example", True), ("Eve@Corp.Example", verified)]
+    idp.bodies = {
+        "/user": {"id": 7, "login": "eve", "name": "Eve", "email": "eve@corp.example"},
+        "/e": [{"email": one, "primary": False, "verified": is_so} for one, is_so in emails],
+    }
+    asked = idp.begin(client, "hub")
+    assert asked["scope"] == ["user:email"]
+    assert asked["code_challenge_method"] == ["S256"]
+    client.get(reverse("github_callback"), {"code": "c", "state": asked["state"][0]})
+    assert idp.exchanged["code_verifier"]
+    assert is_signed_in(client) is verified
+    people = [("eve@corp.example", "Eve")] if verified else []
+    assert list(User.objects.values_list("email", "name")) == people
 
 
 @pytest.mark.parametrize("verified", [False, "false", None])

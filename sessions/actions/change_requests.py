@@ -18,7 +18,7 @@ from opencode_web.lib.json import JsonObject
 from sessions.approvals.hold import Change, NeedsApproval, hold_for_approval
 from sessions.approvals.people import ROLES, require_decider, require_deciders
 from sessions.events.live import publish_inbox
-from sessions.models import ChangeKind, ChangeRequest
+from sessions.models import ChangeKind, ChangeRequest, Notification, NotificationKind
 from teams.access import TeamAccess, require_lasting, require_role
 from teams.audit import AuditAction, record
 from teams.models import Role, Team, User
@@ -56,9 +56,10 @@ def request_change(
         )
     for row in (one for one in earlier if one.fingerprint == change.fingerprint):
         _end(row, Status.WITHDRAWN, AuditAction.CHANGE_WITHDRAWN, by=access.user, ip=ip)
+    now = timezone.now()
     row = ChangeRequest.objects.create(
         id=new_id("chg"),
-        expires_at=timezone.now() + _OPEN_FOR,
+        expires_at=now + _OPEN_FOR,
         team=access.team,
         project=change.project,
         kind=change.kind,
@@ -70,6 +71,7 @@ def request_change(
         told=change.told,
         fingerprint=change.fingerprint,
     )
+    Notification.objects.create(kind=NotificationKind.ASKS, change=row, next_at=now, created_at=now)
     _record(AuditAction.CHANGE_REQUESTED, row, actor=access.user, ip=ip)
     return row
 

@@ -11,7 +11,7 @@ from opencode_web.lib.fields import EncryptedTextField
 class NotificationKind(models.TextChoices):
     """What people can be told of, in the order of the page."""
 
-    ASKS = "asks", _("An agent needs a response")
+    ASKS = "asks", _("An agent or a teammate needs a response")
     ENDS = "ends", _("A turn has ended")
     FAILS = "fails", _("A turn has failed")
     BUDGET = "budget", _("A budget is nearly or wholly spent")
@@ -59,6 +59,10 @@ class Notification(models.Model):
     # Whether it is for the admins because somebody has asked them.
     for_admins = models.BooleanField(default=False)
     budget = models.ForeignKey("teams.BudgetNotice", models.CASCADE, null=True, related_name="+")
+    # That waits for a second person.
+    change = models.ForeignKey(
+        "agent_sessions.ChangeRequest", models.CASCADE, null=True, related_name="+"
+    )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="notifications"
     )

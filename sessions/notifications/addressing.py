@@ -8,6 +8,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from sessions.approvals.people import able, askers_of
+from sessions.approvers import approvers
 from sessions.models import Message, Notification, NotificationKind, PermissionRequest, Session
 from sessions.notifications.channels.base import Channel
 from sessions.notifications.channels.registry import CHANNELS
@@ -60,6 +62,7 @@ def _rows_for(row: Notification, user: User, *, now: datetime) -> list[Notificat
                 session_id=row.session_id,
                 request=row.request,
                 budget_id=row.budget_id,
+                change_id=row.change_id,
                 user=user,
                 channel=channel.name,
                 device=device,
@@ -75,6 +78,9 @@ def _rows_for(row: Notification, user: User, *, now: datetime) -> list[Notificat
 def _people(row: Notification) -> list[User]:
     if row.budget is not None:
         return _concerned(row.budget)
+    if (change := row.change) is not None:
+        named = approvers(change.team, change.project)
+        return able(named, Role(change.need), but=askers_of(change.asker))
     if row.session is None:
         return []
     team = row.session.project.team

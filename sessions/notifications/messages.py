@@ -14,8 +14,11 @@ from django.utils.translation import ngettext
 from opencode_web.lib.errors import AppError
 from sessions.access import access_session
 from sessions.actions.sessions import is_default_title
+from sessions.approvals.requests import changes_to_decide
 from sessions.config.cost_limit import role_to_answer
 from sessions.models import (
+    ChangeKind,
+    ChangeRequest,
     Notification,
     NotificationKind,
     PermissionRequest,
@@ -67,16 +70,17 @@ def _message(found: list[_Found]) -> Message:
 
 
 def _find(row: Notification, user: User, channel: Channel) -> _Found | None:
-    team = row.budget.team if row.budget else row.session.project.team if row.session else None
+    about = row.budget or row.change or (row.session.project if row.session else None)
+    team = about.team if about else None
     if team is None:
         return None
     principal = channel.principal(user, row.device, team)
     if principal is None:
         return None
     try:
-        if row.budget is not None:
-            return _of_budget(row.budget, access_team(principal.user, team.pk, need=None))
-        access = access_session(principal, row.session_id or "")
+        if row.session is None:
+            return _of_team(row, access_team(principal.user, team.pk, need=None))
+        access = access_session(principal, row.session.pk)
     except AppError:
         return None
     anchor = ""
@@ -105,6 +109,23 @@ def _card(row: Notification, access: TeamAccess, user: User) -> str:
         if all(one.pk != user.pk for one in able):
             return ""
     return f"#perm-{row.request}"
+
+
+def _of_team(row: Notification, access: TeamAccess) -> _Found | None:
+    if row.budget is not None:
+        return _of_budget(row.budget, access)
+    return _of_change(row.change, access) if row.change is not None else None
+
+
+def _of_change(change: ChangeRequest, access: TeamAccess) -> _Found | None:
+    """Returns: None once it is decided, and for who cannot decide on it any more."""
+    if change not in changes_to_decide(access):
+        return None
+    names = {"name": change.asker.display_name, "what": ChangeKind(change.kind).label}
+    said = _("%(name)s asks for approval (%(what)s)") % names
+    path = reverse("sessions:approvals", kwargs={"team": access.team.slug})
+    line = Line(access.team.name, said, f"{path}#{change.pk}")
+    return _Found(line, access.team, f"change-{change.pk}", is_urgent=True)
 
 
 def _of_budget(notice: BudgetNotice, access: TeamAccess) -> _Found | None:

@@ -55,6 +55,7 @@ def _claim() -> list[list[Notification]]:
     """Returns: what is due, by message. What is for nobody yet stands alone."""
     rows = Notification.objects.filter(state=_State.PENDING)
     rows = rows.select_related("user", "device", "budget__team", "session__project__team")
+    rows = rows.select_related("change__team", "change__project", "change__asker")
     rows = rows.order_by("next_at", "pk")
     single = claim_due(rows.filter(is_held=False), BATCH, lasts=CLAIMED_FOR)
     return [[row] for row in single] + _claim_held(rows.filter(is_held=True))

@@ -31,7 +31,7 @@ def told(server: Installation) -> Iterator[BrowserContext]:
 def look_away(page: Page, server: Installation, session: str) -> None:
     """Open a session for somebody who wants to be told, in a page that nobody sees."""
     page.goto(f"{server.url}/me/notifications")
-    page.get_by_label("An agent needs a response: open pages").check()
+    page.get_by_label("An agent or a teammate needs a response: open pages").check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved.")).to_be_visible()
     page.add_init_script("Object.defineProperty(document, 'hidden', { get: () => true })")

@@ -8,6 +8,7 @@ from django.core import mail
 from django.utils import timezone
 from pytest_django import Settings
 
+from sessions.actions.change_requests import set_approvals, withdraw_request
 from sessions.actions.permissions import ask_admins
 from sessions.actions.privacy import set_private
 from sessions.events.types import SessionStatus, SessionUpdated
@@ -26,6 +27,7 @@ from teams.actions.tastes import remember_taste
 from teams.models import BudgetNotice, Membership, Period, Role, Team, User
 from tests.factories import add_member, make_user
 from tests.sessions.factories import make_session, session_access
+from tests.sessions.held_changes import KINDS, VALUE, ask, of, set_own
 from tests.sessions.notifications.steps import ALL, choose, due_now, end, send, subscribe, wait
 from tests.sessions.push_service import PushService
 from tests.sessions.story import Story, write
@@ -341,6 +343,24 @@ def test_budgets_are_told_to_whom_they_concern(
     assert "/t/acme/settings/budgets" in mail.outbox[0].body
     send()
     assert len(mail.outbox) == 3
+
+
+def test_second_persons_are_told_of_a_change_that_waits_for_them(
+    team: Team, project: Project, alice: User, adam: User, bob: User
+) -> None:
+    set_approvals(of(alice, team), KINDS)
+    for user in (alice, adam, bob):
+        choose(user)
+    row = ask(lambda: set_own(adam, project))
+    send()
+    [message] = mail.outbox
+    assert message.to == [alice.email]
+    assert message.subject == "Acme: Adam asks for approval (Secrets)"
+    assert f"/t/acme/settings/approvals#{row.pk}" in message.body
+    assert VALUE not in message.body
+    withdraw_request(of(adam, team), ask(lambda: set_own(adam, project)))
+    send()
+    assert (len(mail.outbox), Notification.objects.count()) == (1, 0)
 
 
 def test_without_a_mail_server_nothing_waits(

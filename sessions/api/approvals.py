@@ -24,7 +24,7 @@ from sessions.actions.change_requests import (
 from sessions.api.auth import ApiRequest
 from sessions.api.config import team_of
 from sessions.approvals.hold import NeedsApproval
-from sessions.approvals.people import able, approvers_for, askers_of
+from sessions.approvals.people import approvers_for, deciders
 from sessions.approvals.requests import access_change, visible_changes
 from sessions.approvers import Approver, approvers
 from sessions.models import ChangeKind, ChangeRequest
@@ -146,7 +146,7 @@ def decide(request: ApiRequest, change_id: str, body: DecisionBody, team: str = 
 
 def _to_wire(row: ChangeRequest, named: list[Approver]) -> ChangeWire:
     is_pending = row.status == ChangeRequest.Status.PENDING
-    waits_for = able(named, Role(row.need), but=askers_of(row.asker)) if is_pending else []
+    waits_for = deciders(named, row) if is_pending else []
     wire: ChangeWire = {
         "id": row.pk,
         "kind": row.kind,

@@ -43,6 +43,11 @@ def able(named: list[Approver], need: Role, *, but: Collection[int] = ()) -> lis
     return [one.user for one in named if has_role(one.role, need) and one.user.pk not in but]
 
 
+def deciders(named: list[Approver], request: ChangeRequest) -> list[User]:
+    """Returns: which of the `approvers` may decide on a request."""
+    return able(named, Role(request.need), but=askers_of(request.asker))
+
+
 def require_deciders(
     team: Team, need: Role, *, asker: User, what: str, project: Project | None = None
 ) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.db.models import OuterRef, Q, QuerySet
 
 from opencode_web.lib.errors import NotFound
-from sessions.approvals.people import able, approvers_for, askers_of
+from sessions.approvals.people import approvers_for, deciders
 from sessions.models import ChangeRequest
 from sessions.visibility import given_role, oversees, projects_in
 from teams.access import TeamAccess, has_role
@@ -39,11 +39,7 @@ def changes_to_decide(access: TeamAccess) -> list[ChangeRequest]:
     waiting = visible_changes(access).filter(status=ChangeRequest.Status.PENDING)
     rows = list(waiting.exclude(asker=access.user).order_by("created_at", "pk"))
     named = approvers_for(access.team, rows)
-    return [
-        row
-        for row in rows
-        if access.user in able(named[row.project_id], Role(row.need), but=askers_of(row.asker))
-    ]
+    return [row for row in rows if access.user in deciders(named[row.project_id], row)]
 
 
 def access_change(access: TeamAccess, change_id: str) -> ChangeRequest:

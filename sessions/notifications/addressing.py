@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from sessions.approvals.people import able, askers_of
+from sessions.approvals.people import deciders
 from sessions.approvers import approvers
 from sessions.models import Message, Notification, NotificationKind, PermissionRequest, Session
 from sessions.notifications.channels.base import Channel
@@ -79,8 +79,7 @@ def _people(row: Notification) -> list[User]:
     if row.budget is not None:
         return _concerned(row.budget)
     if (change := row.change) is not None:
-        named = approvers(change.team, change.project)
-        return able(named, Role(change.need), but=askers_of(change.asker))
+        return deciders(approvers(change.team, change.project), change)
     if row.session is None:
         return []
     team = row.session.project.team

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject, JsonValue, list_of, number_of, object_of, text_of
 from opencode_web.lib.templatetags.ui import money
-from sessions.approvals.people import able, approvers_for, askers_of
+from sessions.approvals.people import approvers_for, deciders
 from sessions.approvals.requests import visible_changes
 from sessions.approvers import Approver
 from sessions.config.rule_levels import RULE_KEYS
@@ -243,7 +243,7 @@ def _card(
     access: TeamAccess, row: ChangeRequest, named: list[Approver], names: dict[str, str]
 ) -> ChangeCard:
     pending = row.status == Status.PENDING
-    deciders = able(named, Role(row.need), but=askers_of(row.asker)) if pending else []
+    can_decide = deciders(named, row) if pending else []
     place = {"team": access.team.slug, "change": row.pk}
     return ChangeCard(
         id=row.pk,
@@ -255,8 +255,8 @@ def _card(
         until=row.expires_at,
         lines=lines_of(row, names),
         is_own=row.asker_id == access.user.pk,
-        may_decide=access.user in deciders,
-        waits_for=get_text_list([one.display_name for one in deciders], _("or")),
+        may_decide=access.user in can_decide,
+        waits_for=get_text_list([one.display_name for one in can_decide], _("or")),
         need=str(Role(row.need).noun),
         status=row.status,
         decided=_decided(row),

@@ -52,8 +52,7 @@ on("keydown", (event) => {
 const begin = clickable('[data-command="new-session"]');
 function beginSession() {
   if (form && !form.closest("[data-session]")) return form.elements.prompt.focus();
-  // The browser may bring this page back as it was left.
-  addEventListener("pageshow", hear(), { once: true });
+  hear();
   begin.run();
 }
 // So are those after a start and a sign-in.

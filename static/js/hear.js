@@ -1,6 +1,5 @@
 // Keys for the message field of the next page. Modules come later than the first of them.
-/** Keep what is typed. Gives what ends that. */
-window.hear = () => {
+const listen = () => {
   const typed = [...(sessionStorage.early ??= "")];
   const keep = (event) => {
     const { key } = event;
@@ -15,8 +14,10 @@ window.hear = () => {
   addEventListener("keydown", keep, true);
   return () => removeEventListener("keydown", keep, true);
 };
+/** Keep what is typed. The browser may bring this page back as it was left. */
+window.hear = () => addEventListener("pageshow", listen(), { once: true });
 if ("early" in sessionStorage) {
-  const end = hear();
+  const end = listen();
   // `early.js` is what gives them to the field.
   addEventListener("handed", end);
   addEventListener("DOMContentLoaded", () => document.querySelector("[data-prompt]") || end());

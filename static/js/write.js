@@ -85,7 +85,7 @@ document.addEventListener("htmx:after:request", (event) => {
   if (!sourceElement.closest("[data-session]")) {
     sessionStorage.early = field.value;
     field.value = "";
-    addEventListener("pageshow", hear(), { once: true });
+    hear();
   } else if (field.value) keep();
   else if (sourceElement.contains(document.activeElement) || document.activeElement === document.body) place();
   sourceElement.querySelectorAll("[data-refused]").forEach((one) => one.remove());

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -133,14 +133,14 @@ class Brought:
 
     def masked(self, redactor: Redactor) -> Brought:
         """Returns: the same with secrets masked in all but what is run as it is."""
-        files, by_plugins = (
-            tuple(
-                replace(file, text=redactor.text(file.text)) if file.kind not in _RUN else file
-                for file in group
+
+        def mask(files: Iterable[BroughtFile]) -> tuple[BroughtFile, ...]:
+            return tuple(
+                one if one.kind in _RUN else replace(one, text=redactor.text(one.text))
+                for one in files
             )
-            for group in (self.files, self.by_plugins)
-        )
-        return replace(self, files=files, by_plugins=by_plugins)
+
+        return replace(self, files=mask(self.files), by_plugins=mask(self.by_plugins))
 
     @property
     def run_digest(self) -> str:

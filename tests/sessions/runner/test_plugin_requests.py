@@ -159,20 +159,20 @@ async def test_a_compaction_is_told_more_and_asked_in_other_words(
     assert SUMMARY in str(last.messages)
 
 
+async def compact_with(session: Session, alice: User, write_plugin: Write, code: str) -> Session:
+    """Play a turn that does not fit, with a plugin that says whether the work goes on."""
+    write_plugin(on(GO_ON, code))
+    await in_db(trust, session.project, alice)
+    await in_db(talk, session, alice)
+    return await turn(alice, session, play([step(LOOK, **FULL)], [step({"text": "done"})]))
+
+
+@pytest.mark.usefixtures("small_model")
 @pytest.mark.parametrize("code", ["o.enabled = false", "o.enabled = i.overflow || !i.agent"])
 async def test_a_plugin_decides_that_the_work_rests_after_a_compaction(
-    small_model: None,
-    session: Session,
-    project: Project,
-    alice: User,
-    write_plugin: Write,
-    requests: Requests,
-    code: str,
+    session: Session, alice: User, write_plugin: Write, requests: Requests, code: str
 ) -> None:
-    write_plugin(on(GO_ON, code))
-    await in_db(trust, project, alice)
-    await in_db(talk, session, alice)
-    session = await turn(alice, session, play([step(LOOK, **FULL)], [step({"text": "done"})]))
+    session = await compact_with(session, alice, write_plugin, code)
     assert (session.state, len(requests)) == (State.IDLE, 2)
     steps = await in_db(parts_of, session, "step-start")
     assert [(note["hook"], note["did"]) for note in steps[-1]["plugins"]] == [(GO_ON, "changed")]
@@ -181,20 +181,12 @@ async def test_a_plugin_decides_that_the_work_rests_after_a_compaction(
     assert SUMMARY in str(requests[-1].messages)
 
 
+@pytest.mark.usefixtures("small_model")
 @pytest.mark.parametrize("code", ["o.enabled = 'no'", "throw new Error('no')"])
 async def test_the_work_goes_on_after_a_compaction_when_a_plugin_says_nonsense(
-    small_model: None,
-    session: Session,
-    project: Project,
-    alice: User,
-    write_plugin: Write,
-    requests: Requests,
-    code: str,
+    session: Session, alice: User, write_plugin: Write, requests: Requests, code: str
 ) -> None:
-    write_plugin(on(GO_ON, code))
-    await in_db(trust, project, alice)
-    await in_db(talk, session, alice)
-    session = await turn(alice, session, play([step(LOOK, **FULL)], [step({"text": "done"})]))
+    session = await compact_with(session, alice, write_plugin, code)
     assert (session.outcome, len(requests)) == ("done", 3)
 
 

@@ -69,7 +69,6 @@ class StaticFilesApp:
                 root=settings.STATIC_ROOT,
                 prefix=settings.STATIC_URL,
                 allow_all_origins=False,
-                mimetypes={".speculationrules": "application/speculationrules+json"},
             )
 
         async def without_validators(event: ASGISendEvent) -> None:

@@ -3,13 +3,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from django.http import HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from sessions.present.frame.board import load_board
 from sessions.present.frame.rail import load_rail
-from sessions.views.requests import rail_filter, remember_filter
-from teams.http import TeamRequest, show, team_view
+from sessions.views.requests import rail_filter, remember_filter, render_work
+from teams.http import TeamRequest, team_view
 
 
 @require_GET
@@ -20,8 +21,9 @@ def board(request: TeamRequest) -> HttpResponse:
     context: dict[str, object] = {"board": load_board(request.access, chosen)}
     rail = load_rail(request.access, chosen)
     context["mixed"] = rail.mixed
-    if not request.htmx:
-        remember_filter(request)
-        context["rail"] = rail
-        context["crumbs"] = [{"label": _("Board"), "url": ""}]
-    return show(request, "sessions/board.html", "sessions/_board.html", context)
+    if request.htmx:
+        return render(request, "sessions/_board.html", context)
+    remember_filter(request)
+    context["rail"] = rail
+    context["crumbs"] = [{"label": _("Board"), "url": ""}]
+    return render_work(request, "sessions/board.html", context)

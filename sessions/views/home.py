@@ -21,11 +21,11 @@ from sessions.present.projects import ProjectLine, build_line
 from sessions.secrets import project_redactors
 from sessions.views.budgets import warning_context
 from sessions.views.drafts import kept_for_any
-from sessions.views.requests import rail_filter, remember_filter
+from sessions.views.requests import rail_filter, remember_filter, render_work
 from sessions.visibility import oversees, projects_in, sessions_in
 from teams.access import TeamAccess
 from teams.emergencies import emergency_notices
-from teams.http import TeamRequest, show, team_view
+from teams.http import TeamRequest, team_view
 
 
 def projects_of(access: TeamAccess) -> list[Project]:
@@ -75,7 +75,7 @@ def home_page(
         "sign_ins": sign_in_notices(request.access),
         **warnings,
     }
-    return render(request, "sessions/home.html", context, status=status)
+    return render_work(request, "sessions/home.html", context, status=status)
 
 
 def _below(inbox: Inbox, groups: list[Group]) -> list[Group]:
@@ -146,11 +146,12 @@ def waiting(request: TeamRequest) -> HttpResponse:
         "changes": load_for_inbox(request.access),
         "refresh": request.get_full_path(),
     }
-    if not request.htmx:
-        context["rail"] = load_rail(request.access, rail_filter(request))
-        context["crumbs"] = [{"label": _("Inbox"), "url": ""}]
-    rows = "sessions/_waiting.html" if "quiet" in request.GET else "sessions/_inbox.html"
-    return show(request, "sessions/inbox.html", rows, context)
+    if request.htmx:
+        rows = "sessions/_waiting.html" if "quiet" in request.GET else "sessions/_inbox.html"
+        return render(request, rows, context)
+    context["rail"] = load_rail(request.access, rail_filter(request))
+    context["crumbs"] = [{"label": _("Inbox"), "url": ""}]
+    return render_work(request, "sessions/inbox.html", context)
 
 
 @require_GET

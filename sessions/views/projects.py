@@ -24,7 +24,7 @@ from sessions.present.pages.rescued_branches import build_rescued
 from sessions.present.projects import build_clone, build_page, project_url
 from sessions.views.drafts import kept_for_new
 from sessions.views.home import lists_of_project
-from sessions.views.requests import form_of_project, project_of, rail_filter
+from sessions.views.requests import form_of_project, project_of, rail_filter, render_work
 from teams.http import TeamRequest, team_view
 from teams.models import Role
 
@@ -59,7 +59,7 @@ def _page(request: TeamRequest, access: ProjectAccess) -> HttpResponse:
         "rescued": build_rescued(project, rescued_work(access)),
         "crumbs": [{"label": project.name, "url": ""}],
     }
-    return render(request, "sessions/project.html", context)
+    return render_work(request, "sessions/project.html", context)
 
 
 def _ids(rail: Rail) -> set[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
+from csp.constants import SELF, UNSAFE_INLINE
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -18,6 +20,7 @@ from sessions.models import Session
 from sessions.present.frame.composer import Draft
 from sessions.present.frame.rail import MAX_SHOWN, SHOWN, RailFilter
 from sessions.present.place import Place
+from sessions.previews.origin import hosts_of_previews
 from teams.actions.tastes import remember_taste
 from teams.auth import authenticate_user
 from teams.http import TeamRequest, team_view
@@ -82,6 +85,24 @@ def project_of(request: TeamRequest, project_id: str, *, need: Role = Role.VIEWE
 def app_origin(request: HttpRequest) -> str:
     """Returns: the origin at which the person visits this server."""
     return f"{request.scheme}://{request.get_host()}"
+
+
+def render_work(
+    request: TeamRequest, template: str, context: dict[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """A page of the workspace. These take each other's place in one document, whose policy is that
+    of the first: so all of them have what terminals and previews need.
+    """
+    shows_work = request.access.can(Role.MEMBER)
+    response = render(request, template, {**context, "shows_work": shows_work}, status=status)
+    if shows_work:
+        # The script of terminals draws with style sheets that it makes. A preview is shown by an
+        # address of ours that leads to its own host.
+        policy = {"style-src": [SELF, UNSAFE_INLINE]}
+        if hosts := hosts_of_previews(app_origin(request)):
+            policy["frame-src"] = [SELF, hosts]
+        response._csp_update = policy  # type: ignore[attr-defined]  # django-csp's
+    return response
 
 
 def acting_of(request: TeamRequest) -> set[str]:

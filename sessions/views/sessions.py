@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from csp.constants import SELF, UNSAFE_INLINE
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -41,14 +40,12 @@ from sessions.present.pages.subagents import SubPlace, load_sub_place
 from sessions.present.place import Place
 from sessions.present.pulls import load_pulls
 from sessions.present.sessions import Header, build_header
-from sessions.previews.origin import hosts_of_previews
 from sessions.runner.log.lease import has_lost_worker
 from sessions.totals import used_below
 from sessions.views.drafts import kept_in_session
 from sessions.views.panel import load_pane, pane_fragment
-from sessions.views.requests import app_origin, rail_filter, session_of
+from sessions.views.requests import rail_filter, render_work, session_of
 from teams.http import TeamRequest, team_view
-from teams.models import Role
 
 
 def session_page(
@@ -118,15 +115,7 @@ def session_page(
         **load_pane(request, session, panel.drawn),
         "crumbs": _crumbs(session, header, sub, origin),
     }
-    response = render(request, "sessions/detail.html", context, status=status)
-    if request.access.can(Role.MEMBER):
-        # The script of terminals draws with style sheets that it makes. A preview is shown by an
-        # address of ours that leads to its own host.
-        policy = {"style-src": [SELF, UNSAFE_INLINE]}
-        if hosts := hosts_of_previews(app_origin(request)):
-            policy["frame-src"] = [SELF, hosts]
-        response._csp_update = policy  # type: ignore[attr-defined]  # django-csp's
-    return response
+    return render_work(request, "sessions/detail.html", context, status=status)
 
 
 def _crumbs(

@@ -6,6 +6,7 @@ import "./menus.js";
 import "./notify.js";
 import "./panes.js";
 import { MAC, bind } from "./keys.js";
+import { eachPage } from "./page.js";
 
 let offer;
 addEventListener("beforeinstallprompt", (event) => (offer = event).preventDefault());
@@ -27,21 +28,23 @@ if ((permission === "granted" && navigator.serviceWorker) || sounds) import("./n
 
 // Fragments name the keys of most people, and only one page takes keys as they are pressed.
 const has = (css) => document.querySelector(css);
-if (has("[data-record]")) import("./record.js");
-if (has("[data-boost]")) import("./boost.js");
-if (has("[data-own-zone]")) import("./own_zone.js");
-if (has("[hx-trigger^=every]")) import("./polls.js");
+if (has("[data-app]")) import("./navigate.js");
 if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 
 // Style sheets show the controls that need JavaScript only from now on.
 document.documentElement.dataset.js = "on";
 
-if (has("[data-log]")) import("./reading.js");
-
 const hasRows = () => has("[data-session-row]");
 const go = async (step) => (await import("./rail.js")).openNeighbour(step);
 
-if (sessionStorage.step && has("[data-app]")) import("./rail.js").then(({ lookAhead }) => lookAhead());
+eachPage(() => {
+  if (has("[data-record]")) import("./record.js");
+  if (has("[data-push]")) import("./push.js").then(({ offer }) => offer());
+  if (has("[data-own-zone]")) import("./own_zone.js").then(({ choose }) => choose());
+  if (has("[hx-trigger^=every]")) import("./polls.js");
+  if (has("[data-log]")) import("./reading.js");
+  if (sessionStorage.step && has("[data-app]")) import("./rail.js").then(({ lookAhead }) => lookAhead());
+});
 
 bind({ id: "next-session", when: hasRows, run: () => go(1) });
 bind({ id: "previous-session", when: hasRows, run: () => go(-1) });

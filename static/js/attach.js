@@ -2,6 +2,7 @@
 import { form, place as goOn } from "./idle.js";
 import { make } from "./make.js";
 import { announce } from "./notify.js";
+import { onLeave } from "./page.js";
 import { upload } from "./upload.js";
 import { _ } from "./words.js";
 
@@ -164,6 +165,8 @@ export function drop(files) {
 
 addEventListener("change", ({ target }) => target.matches("[data-composer] select[name=model]") && note());
 
+onLeave(() => (held = []));
+
 // A refused message comes back as a new form, which cannot hold the files by itself.
 document.addEventListener("htmx:after:swap", () => {
   if (held.length && field() && !field().files.length) put(held);
@@ -175,7 +178,7 @@ document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
 
 document.addEventListener("htmx:after:request", (event) => {
   const { sourceElement, response } = event.detail.ctx;
-  if (!sourceElement.matches("[data-composer]") || response.status >= 300) return;
+  if (!sourceElement.matches("[data-composer]") || !sourceElement.isConnected || response.status >= 300) return;
   tell([]);
   put([]);
 });

@@ -1,6 +1,7 @@
 // Questions of the agent. What announces and answers them comes with the first.
-const dock = document.querySelector("[data-permissions]");
-let asked, heard;
+import { eachPage } from "./page.js";
+
+let dock, asked, heard;
 
 async function look(aloud) {
   if (asked || !document.querySelector("[data-permission]")) return;
@@ -9,8 +10,12 @@ async function look(aloud) {
   heard = true;
 }
 
-look(false);
-if (dock) new MutationObserver(() => look(true)).observe(dock, { childList: true, subtree: true });
+eachPage(() => {
+  dock = document.querySelector("[data-permissions]");
+  asked = false;
+  look(false);
+  if (dock) new MutationObserver(() => look(true)).observe(dock, { childList: true, subtree: true });
+});
 
 // Until then they are deaf: nobody can have read what has just come.
 document.addEventListener("submit", (event) => {

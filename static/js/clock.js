@@ -1,4 +1,5 @@
 // Times that move on: ages, clocks, countdowns, and hours in the reader's zone.
+import { eachPage } from "./page.js";
 import { _ } from "./words.js";
 const TICK_MS = 1000;
 
@@ -38,6 +39,6 @@ function tick() {
     else if ("ago" in node.dataset && age < 7 * 86400) write(node, ago(age));
   }
 }
-tick();
+eachPage(tick);
 setInterval(tick, TICK_MS);
 document.addEventListener("visibilitychange", tick);

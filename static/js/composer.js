@@ -1,9 +1,10 @@
 // The message field before anybody has touched it. Writing and stopping load with the first event that
 // is about them, and is handed on.
 import { bind, clickable } from "./keys.js";
+import { eachPage } from "./page.js";
 import { ulid } from "./ulid.js";
 
-const form = document.querySelector("[data-composer]");
+const form = () => document.querySelector("[data-composer]");
 const isPrompt = (target) => target.matches("[data-prompt]");
 const stop = () => document.querySelector("[data-stop]");
 const write = () => import("./write.js");
@@ -14,7 +15,6 @@ const on = (...what) => document.addEventListener(...what);
 document.addEventListener("submit", ({ target }) => target.querySelectorAll("[data-ulid]").forEach((field) => (field.value ||= ulid())), true);
 
 for (const type of ["focusin", "input", "submit"]) on(type, ({ target }) => target.closest("[data-composer]") && write());
-if (form && localStorage.getItem(`draft:${form.dataset.draft}`)) write();
 
 // Files come by a button, the clipboard or the pointer.
 on("change", ({ target }) => target.matches("[data-files]") && attach().then(({ show }) => show()));
@@ -23,7 +23,7 @@ on("paste", ({ target, clipboardData }) => {
   if (files.length && isPrompt(target)) attach().then((module) => module.attach(files));
 });
 function drag(event) {
-  if (!form || !event.dataTransfer.types.includes("Files")) return;
+  if (!form() || !event.dataTransfer.types.includes("Files")) return;
   event.preventDefault();
   const files = [...event.dataTransfer.files];
   attach().then((module) => module[event.type](files, event));
@@ -51,15 +51,21 @@ on("keydown", (event) => {
 // Keys typed until the next page comes are for it.
 const begin = clickable('[data-command="new-session"]');
 function beginSession() {
-  if (form && !form.closest("[data-session]")) return form.elements.prompt.focus();
+  if (form() && !form().closest("[data-session]")) return form().elements.prompt.focus();
   hear();
   begin.run();
 }
 // So are those after a start and a sign-in.
-if (form && ("early" in sessionStorage || /\/(login|setup)$/.test(document.referrer))) import("./early.js").then(({ hand }) => hand());
+let isNew = /\/(login|setup)$/.test(document.referrer);
+eachPage(() => {
+  if (!form()) return dispatchEvent(new Event("handed"));
+  if (localStorage.getItem(`draft:${form().dataset.draft}`)) write();
+  if (isNew || "early" in sessionStorage) import("./early.js").then(({ hand }) => hand());
+  isNew = false;
+});
 
 const arm = (isArmed) => write().then((module) => module.arm(isArmed));
 bind({ id: "new-session", when: begin.when, run: beginSession });
-for (const id of ["agent", "model", "variant"]) bind({ id, when: () => form, run: () => pick(id) });
-bind({ id: "write", when: () => form, run: () => document.querySelector("[data-prompt]").focus() });
+for (const id of ["agent", "model", "variant"]) bind({ id, when: form, run: () => pick(id) });
+bind({ id: "write", when: form, run: () => document.querySelector("[data-prompt]").focus() });
 bind({ id: "stop", fields: "[data-prompt]", when: stop, run: () => stop().click(), begin: () => arm(true), end: () => arm(false) });

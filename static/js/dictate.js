@@ -1,12 +1,14 @@
 // Dictation by the browser: what is said goes to the caret of the message.
 import { writeAtCursor } from "./message.js";
 import { announce } from "./notify.js";
+import { onLeave } from "./page.js";
 import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
 let listening = null;
 
 function show(guess = "") {
+  if (!document.querySelector("[data-dictate]")) return;
   document.querySelector("[data-dictate]").ariaPressed = Boolean(listening);
   document.querySelector("[data-dictate-note]").hidden = !listening;
   document.querySelector("[data-dictate-guess]").textContent = guess;
@@ -47,3 +49,4 @@ document.addEventListener("keydown", (event) => {
 }, true);
 // What comes later belongs to no message.
 document.addEventListener("submit", ({ target }) => target.matches("[data-composer]") && listening?.abort());
+onLeave(() => listening?.abort());

@@ -1,13 +1,15 @@
 // Drafts are kept: at once in this browser, every two seconds on the server, for the person's other
 // devices. The newer one counts, by the server's clock.
 import { form, prompt } from "./idle.js";
+import { pageAskedAt } from "./navigate.js";
+import { onLeave } from "./page.js";
 import { headers } from "./taste.js";
 
 const SAVE_MS = 2000;
 // Browsers send at most 64 kB from a page that is left; a character may take nine bytes.
 const KEEPALIVE_CHARS = 7000;
 const key = () => `draft:${form().dataset.draft}`;
-const ahead = Number(form().dataset.now) - performance.timeOrigin;
+const ahead = Number(form().dataset.now) - pageAskedAt();
 let timer = null;
 let unsaved = false;
 let saving = null;
@@ -32,6 +34,7 @@ function keepCaret() {
 }
 
 function flush(leaving = false) {
+  if (!form()) return;
   if (leaving) keepCaret();
   clearTimeout(timer);
   timer = null;
@@ -81,4 +84,5 @@ export function restore() {
 }
 
 addEventListener("pagehide", () => flush(true));
+onLeave(() => flush(true));
 document.addEventListener("visibilitychange", () => document.hidden && flush(true));

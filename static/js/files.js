@@ -1,6 +1,7 @@
 // The files pane: folders and files load when opened, to read and to mention.
 import { bind } from "./keys.js";
 import { insertIntoMessage } from "./message.js";
+import { eachPage } from "./page.js";
 import { push } from "./trail.js";
 import { load, mayReplace } from "./view.js";
 
@@ -62,6 +63,7 @@ const rowOf = (node) => (node.closest ? node : node.parentElement)?.closest(".fi
 const numberOf = (row) => Number(row.id.slice(1));
 
 document.addEventListener("selectionchange", () => {
+  if (!pane()) return;
   const { isCollapsed, anchorNode, focusNode } = getSelection();
   const rows = isCollapsed ? [] : [anchorNode, focusNode].map(rowOf);
   if (rows[0] && rows[1]) pick(...rows.map(numberOf));
@@ -124,8 +126,9 @@ document.addEventListener("keydown", async (event) => {
 });
 
 // A reload goes to the line of the address too.
-const linked = /^#L\d+$/.test(location.hash) && document.querySelector(`.file-code ${location.hash}`);
-if (linked) {
+eachPage(() => {
+  const linked = /^#L\d+$/.test(location.hash) && document.querySelector(`.file-code ${location.hash}`);
+  if (!linked) return;
   linked.scrollIntoView({ block: "center" });
   pick(numberOf(linked));
-}
+});

@@ -1,12 +1,9 @@
 // The search in a session, by the server. A hit that is not in the page is opened by its address.
 import { fetchFragment } from "./fragment.js";
+import { eachPage } from "./page.js";
 
 const DELAY_MS = 200;
-const bar = document.querySelector("[data-find]");
-const input = bar.querySelector("input");
-const count = bar.querySelector("[data-find-count]");
-const list = bar.querySelector("[data-find-list]");
-const log = document.querySelector("[data-log]");
+let bar, input, count, list, log;
 let hits = [];
 let here = -1;
 let timer = null;
@@ -107,23 +104,31 @@ export function open() {
   input.select();
 }
 
-bar.addEventListener("input", () => {
-  clearTimeout(timer);
-  timer = setTimeout(look, DELAY_MS);
-});
-bar.addEventListener("submit", (event) => {
-  event.preventDefault();
-  if (hits.length) show(here + 1);
-});
-bar.addEventListener("click", (event) => {
-  const by = event.target.closest("[data-find-step]");
-  if (event.target.closest("[data-find-close]")) close();
-  else if (by && hits.length) show(here + Number(by.dataset.findStep));
-});
-bar.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") close();
-  else if (event.key === "Enter" && event.shiftKey && hits.length) show(here - 1);
-  else return;
-  event.preventDefault();
-  event.stopPropagation();
+eachPage(() => {
+  mark([]);
+  asked++;
+  bar = document.querySelector("[data-find]");
+  if (!bar) return;
+  [input, count, list] = ["input", "[data-find-count]", "[data-find-list]"].map((css) => bar.querySelector(css));
+  log = document.querySelector("[data-log]");
+  bar.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(look, DELAY_MS);
+  });
+  bar.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (hits.length) show(here + 1);
+  });
+  bar.addEventListener("click", (event) => {
+    const by = event.target.closest("[data-find-step]");
+    if (event.target.closest("[data-find-close]")) close();
+    else if (by && hits.length) show(here + Number(by.dataset.findStep));
+  });
+  bar.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close();
+    else if (event.key === "Enter" && event.shiftKey && hits.length) show(here - 1);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
 });

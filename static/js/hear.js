@@ -14,11 +14,9 @@ const listen = () => {
   addEventListener("keydown", keep, true);
   return () => removeEventListener("keydown", keep, true);
 };
-/** Keep what is typed. The browser may bring this page back as it was left. */
-window.hear = () => addEventListener("pageshow", listen(), { once: true });
-if ("early" in sessionStorage) {
+/** Keep what is typed until `early.js` gives it to the field, or the browser brings this page back. */
+window.hear = () => {
   const end = listen();
-  // `early.js` is what gives them to the field.
-  addEventListener("handed", end);
-  addEventListener("DOMContentLoaded", () => document.querySelector("[data-prompt]") || end());
-}
+  for (const type of ["handed", "pageshow"]) addEventListener(type, end, { once: true });
+};
+if ("early" in sessionStorage) addEventListener("handed", listen(), { once: true });

@@ -2,6 +2,7 @@
 import "./lazy.js";
 import { announce, refreshBadge } from "./notify.js";
 import { hide, show, words } from "./notices.js";
+import { eachPage } from "./page.js";
 import { openPlain } from "./plain.js";
 
 const CHIP_MS = 2000;
@@ -191,6 +192,19 @@ function watch() {
   if (countdown) countdown.dateTime = new Date(retryAt).toISOString();
 }
 
+/** Another page has come, which is up to date. */
+export function goOn() {
+  isOver = false;
+  lostAt = attempts = 0;
+  probe?.close();
+  probe = null;
+  if (!["live", "plain"].includes(state)) state = "";
+  body.removeAttribute("data-lost");
+  if (state) say();
+  refreshBadge();
+  connect();
+}
+
 /** Take over the line of this page. */
 export function keep(line) {
   page = line;
@@ -198,19 +212,13 @@ export function keep(line) {
   // It says that there is no connection, when nothing can be fetched.
   setTimeout(() => import("./refused.js"), REFUSED_MS);
   // Nothing can be fetched later when somebody goes on writing without a connection.
-  if (document.querySelector("[data-composer]")) import("./write.js");
+  eachPage(() => document.querySelector("[data-composer]") && import("./write.js"));
   addEventListener("online", () => (page.source ? tryReturn() : connect()));
   addEventListener("offline", drop);
   // A page that comes back from the history is as old as when it was left.
   addEventListener("pageshow", (event) => event.persisted && drop());
   document.addEventListener("visibilitychange", () => document.hidden || (page.source ? beSeen() : connect()));
   addEventListener("input", beHeard);
-  // Another page of the settings has come with its own top.
-  document.addEventListener("htmx:finally:swap", ({ detail: { ctx } }) => {
-    if (ctx.target?.id !== "app" || !state) return;
-    say();
-    refreshBadge();
-  });
   addEventListener("click", ({ target }) => target.closest("[data-retry]") && connect());
   document.addEventListener("htmx:before:response", ({ detail }) => detail.ctx.response.status === 401 && end("signed-out"));
   // Old builds' files may be gone.

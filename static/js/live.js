@@ -1,12 +1,13 @@
 // The server's frames, in order from the page's cursor; after a break they go on from there.
 import { announce, refreshBadge } from "./notify.js";
+import { eachPage, onLeave } from "./page.js";
 import { closeBlocks, flushText, growText } from "./stream.js";
 import { later, noteNew, prune } from "./window.js";
 
 const ACKNOWLEDGE = 64;
 const RETRY_MS = 3000;
-const { base, liveTeam, liveProject } = document.body.dataset;
-const main = document.querySelector("main[data-session]");
+const { base, liveTeam } = document.body.dataset;
+const main = () => document.querySelector("main[data-session]");
 
 const morph = (target, text, swap) => htmx.swap({ target, text, swap, sourceElement: document.body });
 
@@ -62,9 +63,9 @@ function take(frame, source) {
 }
 
 function query() {
-  const asked = new URLSearchParams({ team: liveTeam, project: liveProject, lang: document.documentElement.lang });
-  if (main) asked.set("session", main.dataset.session);
-  if (main) asked.set("after", page.cursor);
+  const asked = new URLSearchParams({ team: liveTeam, project: document.body.dataset.liveProject, lang: document.documentElement.lang });
+  if (main()) asked.set("session", main().dataset.session);
+  if (main()) asked.set("after", page.cursor);
   return asked;
 }
 
@@ -80,8 +81,8 @@ function open() {
   return socket;
 }
 
-const plain = () => `${base}/t/${liveTeam}/${main ? `s/${main.dataset.session}/` : ""}live?${query()}&seen=${Number(!document.hidden)}`;
-const page = { cursor: Number(main?.dataset.q ?? 0), source: null, heardAt: Date.now(), activeAt: Date.parse(main?.dataset.active) || Date.now(), take, open, plain, closed, refreshLists };
+const plain = () => `${base}/t/${liveTeam}/${main() ? `s/${main().dataset.session}/` : ""}live?${query()}&seen=${Number(!document.hidden)}`;
+const page = { take, open, plain, closed, refreshLists };
 
 // What keeps the line up comes when it stands, or when it does not.
 let line = null;
@@ -98,4 +99,10 @@ function closed(source, code) {
   link((module) => module.closed(source, code), again);
 }
 
-if (liveTeam) page.source = open();
+onLeave(() => (page.source = page.source?.close()));
+eachPage(() => {
+  const { q = 0, active } = main()?.dataset ?? {};
+  Object.assign(page, { cursor: Number(q), heardAt: Date.now(), activeAt: Date.parse(active) || Date.now() });
+  if (line) link(({ goOn }) => goOn());
+  else if (liveTeam) page.source = open();
+});

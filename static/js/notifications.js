@@ -1,10 +1,11 @@
 // Notifications of sessions that need somebody, have ended or failed, away from the page.
 // The account says of which and with what sound; this browser, whether at all.
+import { eachPage } from "./page.js";
 import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
 const kinds = () => new Set((document.body.dataset.notify ?? "").split(" ").filter(Boolean));
-const rail = document.querySelector("[data-rail]");
+let rail;
 const states = new Map();
 let isFirst = true;
 const KINDS = { ask: "asks", done: "ends", fail: "fails" };
@@ -55,11 +56,13 @@ function look() {
   }
 }
 
-if (rail && kinds().size) {
+eachPage(() => {
+  rail = document.querySelector("[data-rail]");
+  if (!rail || !kinds().size) return;
   look();
   isFirst = false;
   new MutationObserver(look).observe(rail, { childList: true, subtree: true, attributeFilter: ["data-asks-admins"] });
-}
+});
 
 /** Ask for permission or play a sound, for the settings page. */
 export async function permit(button) {

@@ -1,4 +1,5 @@
 // Toasts, announcements, the count in the title, and failed requests.
+import { eachPage } from "./page.js";
 
 const QUIET_MS = 3000; // At most one announcement in this time, or speech never ends.
 const TOAST_MS = 8000;
@@ -15,7 +16,7 @@ export function announce(text) {
   }, Math.max(0, lastSpoken + QUIET_MS - Date.now()));
 }
 
-const rail = document.querySelector("[data-rail]");
+let rail;
 let mark = "";
 const icon = document.querySelector("link[data-asks]");
 const plainIcon = icon?.getAttribute("href");
@@ -35,10 +36,12 @@ export function refreshBadge() {
   if (icon?.getAttribute("href") !== wanted) icon.href = wanted;
 }
 
-if (rail) {
+eachPage(() => {
+  rail = document.querySelector("[data-rail]");
+  if (!rail) return;
   new MutationObserver(refreshBadge).observe(rail, { childList: true, subtree: true });
   refreshBadge();
-}
+});
 
 // Errors stay until dismissed or resolved; the rest leaves on its own.
 const toasts = document.getElementById("toasts");

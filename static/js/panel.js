@@ -1,5 +1,7 @@
 // The side panel: its tabs, its width, and what a person's account keeps of both.
 import { enter } from "./focus.js";
+import { isCurrent } from "./navigate.js";
+import { eachPage } from "./page.js";
 import { drag, save as keep } from "./taste.js";
 import { back, push, replace } from "./trail.js";
 import { load } from "./view.js";
@@ -7,8 +9,7 @@ import { load } from "./view.js";
 const RELOAD_MS = 1000;
 const DEFAULT_WIDTH = 45;
 const WIDE_WIDTH = 65;
-const workspace = document.querySelector("[data-workspace]");
-const edge = workspace.querySelector("[data-panel-edge]");
+let workspace, edge;
 const overlay = matchMedia("(max-width: 1099px)");
 // The panel is where lines end.
 const isRtl = document.documentElement.dir === "rtl";
@@ -36,7 +37,7 @@ async function fill(name) {
   if (name === "changes") import("./review.js");
   if (view.dataset.src) await load(view, view.dataset.src);
   if (name === "terminal") (await import("./term.js")).start();
-  if (name === "preview") import("./preview.js");
+  if (name === "preview") (await import("./preview.js")).start();
 }
 
 const DETAILS = ["file", "folder", "filter", "source", "turn", "from", "full"];
@@ -119,7 +120,7 @@ function isOther(name) {
 
 addEventListener("popstate", ({ state }) => {
   // Of a place in the page it says nothing.
-  if (!state || !("panel" in state)) return;
+  if (!state || !("panel" in state) || !isCurrent()) return;
   if (state.panel && isOther(state.panel)) viewOf(state.panel).dataset.src = location.href;
   display(state.panel, { focus: !state.panel });
   workspace.toggleAttribute("data-full", new URL(location.href).searchParams.has("full"));
@@ -142,7 +143,7 @@ export function press(name, link) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open], [data-menu][open]")) return;
+  if (event.key !== "Escape" || event.defaultPrevented || !workspace || document.querySelector("dialog[open], [data-menu][open]")) return;
   const isFull = "full" in workspace.dataset;
   if (!isFull && !(isOpen() && overlay.matches)) return;
   event.preventDefault();
@@ -152,17 +153,18 @@ document.addEventListener("keydown", (event) => {
 
 // The context tab follows the meter; estimates come by themselves.
 let due = null;
-new MutationObserver((changes) => {
+function followMeter(changes) {
   const isMeter = changes.some(({ target }) => (target.closest ? target : target.parentElement)?.closest('[data-meter=""]'));
   const view = viewOf("context");
   if (!isMeter || due || view.dataset.src) return;
   due = setTimeout(() => {
     due = null;
+    if (!view.isConnected) return;
     const src = workspace.querySelector('.panel-head [data-panel-tab="context"]').href;
     if (isOpen() && workspace.dataset.tab === "context") load(view, src);
     else view.dataset.src = src;
   }, RELOAD_MS);
-}).observe(document.getElementById("session-header"), { subtree: true, childList: true, characterData: true });
+}
 
 // The changes come and go with the last one, unless their person has closed them or is reading.
 const isReading = () => !getSelection().isCollapsed || !document.querySelector("[data-jump]").hidden;
@@ -183,14 +185,14 @@ function followChanges(hasChanges, address = "") {
   mark();
 }
 
-new MutationObserver(async ([{ target }]) => {
+async function followMark([{ target }]) {
   const view = viewOf("changes");
   const address = view.querySelector("[data-address]")?.dataset.address;
   followChanges(Number(target.dataset.count) > 0, address);
   if (!address) return;
   if (isOpen() && workspace.dataset.tab === "changes") (await import("./review.js")).refresh();
   else view.dataset.src = address;
-}).observe(document.getElementById("changes-mark"), { attributes: true });
+}
 
 function widen(percent) {
   const width = Math.min(70, Math.max(30, Math.round(percent / 5) * 5));
@@ -198,26 +200,34 @@ function widen(percent) {
 }
 const width = () => Number(workspace.dataset.width ?? DEFAULT_WIDTH);
 
-edge.addEventListener("pointerdown", (event) => {
-  const { left, right, width: whole } = workspace.getBoundingClientRect();
-  const from = width();
-  let moved = false;
-  drag(event, ({ clientX }) => {
-    moved ||= Math.abs(clientX - event.clientX) > 4;
-    if (moved) widen(((isRtl ? clientX - left : right - clientX) / whole) * 100);
-  }, () => {
-    // A click without a drag goes from one width to the other.
-    if (!moved) widen(from >= WIDE_WIDTH ? DEFAULT_WIDTH : WIDE_WIDTH);
-    if (width() !== from) save({ width: width() });
+eachPage(() => {
+  workspace = document.querySelector("[data-workspace]");
+  if (!workspace) return;
+  edge = workspace.querySelector("[data-panel-edge]");
+  before = null;
+  edge.addEventListener("pointerdown", (event) => {
+    const { left, right, width: whole } = workspace.getBoundingClientRect();
+    const from = width();
+    let moved = false;
+    drag(event, ({ clientX }) => {
+      moved ||= Math.abs(clientX - event.clientX) > 4;
+      if (moved) widen(((isRtl ? clientX - left : right - clientX) / whole) * 100);
+    }, () => {
+      // A click without a drag goes from one width to the other.
+      if (!moved) widen(from >= WIDE_WIDTH ? DEFAULT_WIDTH : WIDE_WIDTH);
+      if (width() !== from) save({ width: width() });
+    });
   });
-});
-edge.addEventListener("keydown", (event) => {
-  const step = { ArrowLeft: 5, ArrowRight: -5 }[event.key];
-  if (!step) return;
-  event.preventDefault();
-  save({ width: widen(width() + (isRtl ? -step : step)) });
-});
+  edge.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: 5, ArrowRight: -5 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    save({ width: widen(width() + (isRtl ? -step : step)) });
+  });
 
-mark();
-if (isOpen()) fill(workspace.dataset.tab);
-replace(location.href, isOpen() ? workspace.dataset.tab : "");
+  mark();
+  if (isOpen()) fill(workspace.dataset.tab);
+  replace(location.href, isOpen() ? workspace.dataset.tab : "");
+  new MutationObserver(followMeter).observe(document.getElementById("session-header"), { subtree: true, childList: true, characterData: true });
+  new MutationObserver(followMark).observe(document.getElementById("changes-mark"), { attributes: true });
+});

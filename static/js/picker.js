@@ -1,12 +1,11 @@
 // The lists of models, agents and amounts of thinking: over the page, gone through by the keys.
 // What is chosen stands in a select of the form, which is all there is without scripts.
 import { form, place as goOn } from "./idle.js";
+import { eachPage } from "./page.js";
 import { save } from "./taste.js";
 import { load } from "./view.js";
 
-const dialog = document.querySelector("[data-picker]");
-const list = dialog.querySelector("[data-picker-list]");
-const filter = dialog.querySelector("[data-picker-filter]");
+let dialog, list, filter;
 const selectOf = (kind) => form().elements.namedItem(kind);
 function of() {
   const { session } = document.querySelector("main").dataset;
@@ -129,24 +128,29 @@ function step(by) {
   (here + by < 0 ? filter : all[Math.min(here + by, all.length - 1)])?.focus();
 }
 
-dialog.addEventListener("keydown", (event) => {
-  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const isTaken = event.key === "Enter" && event.target === filter && !event.isComposing;
-  // What is pressed while the list loads is for the list.
-  if (by || isTaken) loaded.then(() => dialog.open && (by ? step(by) : list.querySelector("[data-first]")?.click()));
-  else if (event.key === "Escape") dialog.close();
-  else {
-    // Who goes on typing filters further.
-    if (event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) filter.focus();
-    return;
-  }
-  event.preventDefault();
-});
-dialog.addEventListener("focusin", ({ target }) => target.matches("[data-choice]") && mark(target));
-dialog.addEventListener("input", narrow);
-dialog.addEventListener("htmx:after:swap", narrow);
-dialog.addEventListener("click", ({ target }) => {
-  const item = target.closest("[data-choice]");
-  if (item) take(item);
-  else if (target === dialog || target.closest("[data-picker-close]")) dialog.close();
+eachPage(() => {
+  dialog = document.querySelector("[data-picker]");
+  if (!dialog) return;
+  [list, filter] = ["list", "filter"].map((name) => dialog.querySelector(`[data-picker-${name}]`));
+  dialog.addEventListener("keydown", (event) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const isTaken = event.key === "Enter" && event.target === filter && !event.isComposing;
+    // What is pressed while the list loads is for the list.
+    if (by || isTaken) loaded.then(() => dialog.open && (by ? step(by) : list.querySelector("[data-first]")?.click()));
+    else if (event.key === "Escape") dialog.close();
+    else {
+      // Who goes on typing filters further.
+      if (event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) filter.focus();
+      return;
+    }
+    event.preventDefault();
+  });
+  dialog.addEventListener("focusin", ({ target }) => target.matches("[data-choice]") && mark(target));
+  dialog.addEventListener("input", narrow);
+  dialog.addEventListener("htmx:after:swap", narrow);
+  dialog.addEventListener("click", ({ target }) => {
+    const item = target.closest("[data-choice]");
+    if (item) take(item);
+    else if (target === dialog || target.closest("[data-picker-close]")) dialog.close();
+  });
 });

@@ -10,16 +10,15 @@ const POLL_MS = 3000;
 const MAX_ERRORS = 20;
 const MAX_CHARS = 6000;
 const MAX_PICTURE_BYTES = 20 * 1024 * 1024;
-const pane = document.querySelector("[data-preview]");
-const list = pane.querySelector("[data-preview-list]");
-const shown = pane.querySelector("[data-preview-shown]");
+let pane, list, shown;
+let timer = null;
 let errors = [];
 // What the app was asked for and owes: nothing else of it is taken.
 let awaits = "";
 let opened = "";
 
 const app = () => shown.querySelector("[data-preview-app]");
-const frame = () => shown.querySelector("iframe");
+const frame = () => shown?.querySelector("iframe");
 const button = (act) => shown.querySelector(`[data-preview-act="${act}"]`);
 const text = (value, most = MAX_CHARS) => (typeof value === "string" ? value.slice(0, most) : "");
 
@@ -52,7 +51,7 @@ async function poll() {
       // The list stays; the page says when the server is gone.
     }
   }
-  if (pane.isConnected) setTimeout(poll, POLL_MS);
+  if (pane.isConnected) timer = setTimeout(poll, POLL_MS);
 }
 
 async function open(item) {
@@ -173,27 +172,35 @@ const acts = {
   close,
 };
 
-pane.addEventListener("click", ({ target }) => {
-  const item = target.closest("[data-preview-open]");
-  if (item) return open(item);
-  const act = target.closest("[data-preview-act]")?.dataset.previewAct;
-  if (act) acts[act]();
-});
+/** Show the pane. */
+export function start() {
+  if (pane?.isConnected) return;
+  pane = document.querySelector("[data-preview]");
+  [list, shown] = ["list", "shown"].map((name) => pane.querySelector(`[data-preview-${name}]`));
+  [errors, awaits, opened, drawn] = [[], "", "", ""];
+  pane.addEventListener("click", ({ target }) => {
+    const item = target.closest("[data-preview-open]");
+    if (item) return open(item);
+    const act = target.closest("[data-preview-act]")?.dataset.previewAct;
+    if (act) acts[act]();
+  });
 
-pane.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || awaits !== "picked") return;
-  event.preventDefault();
-  event.stopPropagation();
-  acts.pick();
-});
+  pane.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || awaits !== "picked") return;
+    event.preventDefault();
+    event.stopPropagation();
+    acts.pick();
+  });
 
-pane.addEventListener("change", ({ target }) => {
-  if (target.matches("[data-preview-width]")) shown.querySelector("[data-preview-frame]").dataset.width = target.value;
-});
+  pane.addEventListener("change", ({ target }) => {
+    if (target.matches("[data-preview-width]")) shown.querySelector("[data-preview-frame]").dataset.width = target.value;
+  });
 
-pane.addEventListener("submit", (event) => {
-  event.preventDefault();
-  go(event.target.elements.path.value.trim());
-});
+  pane.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go(event.target.elements.path.value.trim());
+  });
 
-poll();
+  clearTimeout(timer);
+  poll();
+}

@@ -1,8 +1,8 @@
 // A conversation that is long in the page is cut at the end that nobody looks at.
+import { eachPage } from "./page.js";
 import { _ } from "./words.js";
 
-const log = document.querySelector("[data-log]");
-const inner = document.getElementById("log");
+let log, inner;
 let kept = Infinity;
 
 /** Keep so many turns. Returns: what cuts the others. */
@@ -50,4 +50,7 @@ document.addEventListener("htmx:after:swap", (event) => {
   if (!inner.querySelector(":scope > #later")) htmx.trigger(log, "newest");
   cut(true);
 });
-log.dataset.ready = "";
+eachPage(() => {
+  [log, inner] = [document.querySelector("[data-log]"), document.getElementById("log")];
+  if (log) log.dataset.ready = "";
+});

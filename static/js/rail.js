@@ -1,11 +1,12 @@
 // The list of sessions: going through it, open or closed, and how wide.
 import { arrive } from "./focus.js";
+import { fetchAhead } from "./navigate.js";
+import { eachPage } from "./page.js";
 import { drag, save } from "./taste.js";
 
 const [MIN, MAX, STEP, DEFAULT] = [200, 400, 20, 260];
 const app = document.querySelector("[data-app]");
-const list = app.querySelector("[data-rail]");
-const edge = app.querySelector("[data-rail-edge]");
+let list, edge;
 const isMirrored = () => getComputedStyle(app).direction === "rtl";
 const width = () => Number(app.dataset.railWidth ?? DEFAULT);
 const keep = (values) => list.dataset.save && save(list.dataset.save, values);
@@ -32,7 +33,7 @@ export function openNeighbour(step) {
 /** Someone goes through sessions: those beside it are fetched now. */
 export function lookAhead() {
   if (document.activeElement === document.body) arrive("[data-log]");
-  if (+sessionStorage.step) for (const step of [1, -1]) neighbour(step)?.setAttribute("data-ahead", "");
+  if (+sessionStorage.step) [1, -1].map(neighbour).forEach((row) => row && fetchAhead(row.href));
   delete sessionStorage.step;
 }
 
@@ -45,20 +46,24 @@ function tellWidth() {
   edge.ariaValueNow = width();
   edge.ariaValueText = `${width()} px`;
 }
-if (edge) tellWidth();
-
-edge?.addEventListener("pointerdown", (event) => {
-  const [from, { left, right }] = [width(), app.getBoundingClientRect()];
-  drag(event, ({ clientX }) => widen(isMirrored() ? right - clientX : clientX - left), () => width() !== from && keep({ width: width() }));
-});
-edge?.addEventListener("dblclick", () => {
-  widen(DEFAULT);
-  keep({ width: width() });
-});
-edge?.addEventListener("keydown", (event) => {
-  const step = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
-  if (!step) return;
-  event.preventDefault();
-  widen(width() + (isMirrored() ? -step : step));
-  keep({ width: width() });
+eachPage(() => {
+  list = app.querySelector("[data-rail]");
+  edge = app.querySelector("[data-rail-edge]");
+  if (!edge) return;
+  tellWidth();
+  edge.addEventListener("pointerdown", (event) => {
+    const [from, { left, right }] = [width(), app.getBoundingClientRect()];
+    drag(event, ({ clientX }) => widen(isMirrored() ? right - clientX : clientX - left), () => width() !== from && keep({ width: width() }));
+  });
+  edge.addEventListener("dblclick", () => {
+    widen(DEFAULT);
+    keep({ width: width() });
+  });
+  edge.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    widen(width() + (isMirrored() ? -step : step));
+    keep({ width: width() });
+  });
 });

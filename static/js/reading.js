@@ -1,13 +1,13 @@
 // Reading a conversation: which message the answer in view belongs to, from turn to turn, all rows of
 // a turn at once, thinking folded or not, and the search in it.
 import { bind } from "./keys.js";
+import { eachPage } from "./page.js";
 import "./queue.js";
 import { goTo } from "./rows.js";
 import { save } from "./taste.js";
 
 const EDGE_PX = 48;
-const log = document.querySelector("[data-log]");
-const head = log.querySelector("[data-turn-now]");
+let log, head;
 const turns = () => [...log.querySelectorAll("[data-turn]")];
 const top = () => log.getBoundingClientRect().top;
 let read = null;
@@ -29,9 +29,6 @@ function showPrompt() {
   const [author, text] = ["author", "text"].map((name) => prompt.querySelector(`.prompt-${name}`).textContent.trim());
   head.textContent = `${author}: ${text.slice(0, 200)}`;
 }
-// Heard once for each paint. To wait for the next frame here would make one.
-log.addEventListener("scroll", showPrompt, { passive: true });
-head.addEventListener("click", () => goTo(read));
 
 function step(by) {
   const all = turns();
@@ -61,13 +58,12 @@ function fold() {
 // What models think is unfolded where its reader wants it, also while it comes.
 const unfold = (root) => root.querySelectorAll("[data-thinks]:not([open])").forEach((part) => (part.open = true));
 const wantsThinking = () => document.body.dataset.thinking === "open";
-new MutationObserver((changes) => {
+function unfoldNew(changes) {
   if (wantsThinking()) changes.forEach(({ addedNodes }) => addedNodes.forEach((node) => {
     if (node.matches?.("[data-thinks]")) node.open = true;
     else if (node.querySelectorAll) unfold(node);
   }));
-}).observe(log, { childList: true, subtree: true });
-if (wantsThinking()) unfold(log);
+}
 
 addEventListener("submit", (event) => {
   if (!event.target.matches("[data-thinking-form]")) return;
@@ -87,15 +83,23 @@ addEventListener("click", (event) => {
   find();
 });
 // The last turn has these when it has ended.
-const last = (selector) => [...log.querySelectorAll(`.turn-acts ${selector}`)].at(-1);
+const last = (selector) => [...(log?.querySelectorAll(`.turn-acts ${selector}`) ?? [])].at(-1);
 const canRollBack = () => last("[data-row-menu]") && document.body.dataset.role !== "viewer";
 bind({ id: "undo", when: canRollBack, run: async () => (await import("./row_menu.js")).open(last("[data-row-menu]"), "turn-roll-back") });
 bind({ id: "copy-answer", when: () => last("[data-copy-from]"), run: () => last("[data-copy-from]").click() });
-bind({ id: "fold", run: fold });
-bind({ id: "previous-turn", run: () => step(-1) });
-bind({ id: "next-turn", run: () => step(1) });
+for (const [id, run] of [["fold", fold], ["previous-turn", () => step(-1)], ["next-turn", () => step(1)]]) bind({ id, when: () => log, run });
 // The page has a part of the history: the browser's own search comes with the second press.
-bind({ id: "find", when: () => !document.activeElement?.closest("[data-find]"), run: find });
+bind({ id: "find", when: () => log && !document.activeElement?.closest("[data-find]"), run: find });
 
-showPrompt();
-if (new URLSearchParams(location.search).has("find")) find();
+eachPage(() => {
+  log = document.querySelector("[data-log]");
+  if (!log) return;
+  head = log.querySelector("[data-turn-now]");
+  // Heard once for each paint. To wait for the next frame here would make one.
+  log.addEventListener("scroll", showPrompt, { passive: true });
+  head.addEventListener("click", () => goTo(read));
+  new MutationObserver(unfoldNew).observe(log, { childList: true, subtree: true });
+  if (wantsThinking()) unfold(log);
+  showPrompt();
+  if (new URLSearchParams(location.search).has("find")) find();
+});

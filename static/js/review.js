@@ -1,15 +1,16 @@
 // The changes pane: diffs load when their file is in view, and keys go from file to file.
 import { fetchFragment } from "./fragment.js";
 import { bind } from "./keys.js";
+import { isCurrent } from "./navigate.js";
+import { eachPage } from "./page.js";
 import { open } from "./review_comment.js";
 import { load } from "./view.js";
 
 const REFRESH_MS = 300;
-const view = document.querySelector('[data-panel-view="changes"]');
-const workspace = view.closest("[data-workspace]");
+let view, workspace;
 // Two columns of code need room, in pixels.
 const SPLIT_WIDTH = 900;
-let narrow = true;
+let narrow;
 const pane = () => document.getElementById("changes");
 const area = () => view.querySelector("[data-diffs]");
 const keyOf = (body) => `${body.dataset.stamp}${narrow}`;
@@ -35,7 +36,7 @@ const linesIn = (part) => [...part.querySelectorAll("[data-line]")];
 
 function settle() {
   const { address } = pane()?.dataset ?? {};
-  if (!address) return;
+  if (!address || !isCurrent()) return;
   if (new URL(location.href).searchParams.get("panel") === "changes") {
     const url = new URL(address, location.href);
     url.hash = location.hash;
@@ -47,15 +48,6 @@ function settle() {
     if (body.shown !== keyOf(body)) seen.observe(body);
   }
 }
-
-new MutationObserver(settle).observe(view, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-stamp", "data-address"] });
-new ResizeObserver(([{ contentRect }]) => {
-  if (!contentRect.width || contentRect.width < SPLIT_WIDTH === narrow) return;
-  narrow = !narrow;
-  view.toggleAttribute("data-narrow", narrow);
-  settle();
-}).observe(view);
-view.toggleAttribute("data-narrow", narrow);
 
 let due = null;
 /** Read the pane again. Its source, place and what is open stay. */
@@ -79,7 +71,6 @@ function openFolder(folder) {
   const children = folder.querySelector("[data-children]");
   if (folder.open) load(children, folder.dataset.rows);
 }
-view.addEventListener("toggle", ({ target }) => target.matches("[data-rows]") && !target.shown && (target.shown = true) && openFolder(target), true);
 
 function goTo(card) {
   card.scrollIntoView({ block: "start" });
@@ -91,21 +82,6 @@ function foldFiles() {
   const open = !folds.some((fold) => fold.open);
   folds.forEach((fold) => (fold.open = open));
 }
-
-view.addEventListener("click", async (event) => {
-  if (event.target.closest("[data-fold-files]")) foldFiles();
-  const link = event.target.closest("[data-file-link]");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  const id = link.hash.slice(1);
-  if (!document.getElementById(id)) await load(view, link.href.replace(/#.*/, ""));
-  const card = document.getElementById(id);
-  if (card) goTo(card);
-});
-
-view.addEventListener("input", ({ target }) => {
-  if (target.matches("[data-picture-slider]")) target.closest(".picture-overlay").style.setProperty("--picture-split", `${target.value}%`);
-});
 
 // In the full window nothing else is there that keys could be for.
 const isFull = () => "full" in workspace.dataset;
@@ -151,39 +127,6 @@ function focusRow(row, block = "nearest") {
 // Arrows stop at these.
 const STOPS = "[data-line], [data-file-fold] > summary";
 
-view.addEventListener("keydown", (event) => {
-  const row = event.target;
-  const step = { ArrowDown: 1, ArrowUp: -1, Enter: 0 }[event.key];
-  if (step === undefined || !row.matches(step ? STOPS : "[data-line]")) return;
-  event.preventDefault();
-  if (!step) return mayComment() && comment();
-  const stops = [...view.querySelectorAll(STOPS)].filter((one) => one.checkVisibility());
-  const next = stops[stops.indexOf(row) + step];
-  const table = next?.closest("table");
-  if (!next || (event.shiftKey && (!table || table !== row.closest("table")))) return;
-  if (!event.shiftKey) anchor = next;
-  else if (!row.matches("[data-picked]")) anchor = row;
-  pick(event.shiftKey ? between(anchor, next) : []);
-  focusRow(next);
-});
-
-view.addEventListener("change", ({ target }) => {
-  if (target.matches("[data-viewed]")) target.closest("[data-file-card]").querySelector("[data-file-fold]").open = !target.checked;
-});
-
-// After a form of the review the pane is read again, with what was kept.
-view.addEventListener("htmx:after:request", ({ target, detail }) => {
-  const { response } = detail.ctx;
-  target.closest(".file-revert")?.removeAttribute("open");
-  if (!target.closest("[data-review-form]")) return;
-  if (!response || response.status >= 400) return refresh();
-  const row = target.closest("[data-comment-row]");
-  if (row) focusRow(row.previousElementSibling);
-  row?.remove();
-  target.querySelectorAll("textarea").forEach((field) => (field.defaultValue = field.value));
-  refresh();
-});
-
 function numbersOf(row) {
   const [old, next] = row.querySelectorAll(".diff-number");
   return { old: Number(old.textContent), new: Number(next.textContent) };
@@ -205,18 +148,6 @@ function between(one, other) {
 const mayComment = () => document.body.dataset.role !== "viewer";
 
 let anchor = null;
-view.addEventListener("click", (event) => {
-  // A finger taps the whole line, and then another one to go on to there.
-  const isTap = event.pointerType === "touch" && !event.target.closest("a, button");
-  const cell = event.target.closest(isTap ? "[data-line] > td" : ".diff-number");
-  const row = cell?.closest("[data-line]");
-  const isEmpty = !cell?.textContent && row?.closest(".diff-split");
-  if (!row || isEmpty || !mayComment()) return;
-  const goesOn = (event.shiftKey || (isTap && view.querySelector("[data-comment-row]"))) && anchor?.closest("table") === row.closest("table");
-  if (!goesOn) anchor = row;
-  const isOld = !numbersOf(row).new || (cell.cellIndex < 3 && row.closest(".diff-split"));
-  writeAbout(between(anchor, row), isOld ? "old" : "new");
-});
 
 const change = (name) => view.querySelector(`.changes-look [name="${name}"]:not(.segment[aria-pressed="true"])`)?.click();
 const keys = {
@@ -236,16 +167,6 @@ function currentHunk() {
   const at = rows.indexOf(document.activeElement.closest("[data-hunk], [data-line]"));
   return rows.slice(0, at + 1).findLast((row) => row.matches("[data-hunk]"));
 }
-
-view.addEventListener("click", ({ target }) => {
-  const head = target.closest("[data-hunk-comment]")?.closest("[data-hunk]");
-  if (!head) return;
-  const rows = [...head.closest("table").querySelectorAll("[data-hunk], [data-line]")];
-  const after = rows.slice(rows.indexOf(head) + 1);
-  const end = after.findIndex((row) => row.matches("[data-hunk]"));
-  const changed = (end < 0 ? after : after.slice(0, end)).filter(isChange);
-  writeAbout(between(changed[0], changed.at(-1)), changed.some((row) => numbersOf(row).new) ? "new" : "old");
-});
 
 function comment() {
   const row = document.activeElement;
@@ -268,4 +189,85 @@ bind({ id: "stage-change", ...onHunk("[data-hunk-stage]") });
 bind({ id: "revert-change", ...onHunk("[data-hunk-revert]") });
 bind({ id: "comment", scoped: true, when: () => isHere() && mayComment(), run: comment });
 
-settle();
+eachPage(() => {
+  view = document.querySelector('[data-panel-view="changes"]');
+  if (!view) return;
+  workspace = view.closest("[data-workspace]");
+  narrow = true;
+  anchor = null;
+  seen.disconnect();
+  new MutationObserver(settle).observe(view, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-stamp", "data-address"] });
+  new ResizeObserver(([{ contentRect }]) => {
+    if (!contentRect.width || contentRect.width < SPLIT_WIDTH === narrow) return;
+    narrow = !narrow;
+    view.toggleAttribute("data-narrow", narrow);
+    settle();
+  }).observe(view);
+  view.toggleAttribute("data-narrow", narrow);
+  view.addEventListener("toggle", ({ target }) => target.matches("[data-rows]") && !target.shown && (target.shown = true) && openFolder(target), true);
+  view.addEventListener("click", async (event) => {
+    if (event.target.closest("[data-fold-files]")) foldFiles();
+    const link = event.target.closest("[data-file-link]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const id = link.hash.slice(1);
+    if (!document.getElementById(id)) await load(view, link.href.replace(/#.*/, ""));
+    const card = document.getElementById(id);
+    if (card) goTo(card);
+  });
+  view.addEventListener("input", ({ target }) => {
+    if (target.matches("[data-picture-slider]")) target.closest(".picture-overlay").style.setProperty("--picture-split", `${target.value}%`);
+  });
+  view.addEventListener("keydown", (event) => {
+    const row = event.target;
+    const step = { ArrowDown: 1, ArrowUp: -1, Enter: 0 }[event.key];
+    if (step === undefined || !row.matches(step ? STOPS : "[data-line]")) return;
+    event.preventDefault();
+    if (!step) return mayComment() && comment();
+    const stops = [...view.querySelectorAll(STOPS)].filter((one) => one.checkVisibility());
+    const next = stops[stops.indexOf(row) + step];
+    const table = next?.closest("table");
+    if (!next || (event.shiftKey && (!table || table !== row.closest("table")))) return;
+    if (!event.shiftKey) anchor = next;
+    else if (!row.matches("[data-picked]")) anchor = row;
+    pick(event.shiftKey ? between(anchor, next) : []);
+    focusRow(next);
+  });
+  view.addEventListener("change", ({ target }) => {
+    if (target.matches("[data-viewed]")) target.closest("[data-file-card]").querySelector("[data-file-fold]").open = !target.checked;
+  });
+  // After a form of the review the pane is read again, with what was kept.
+  view.addEventListener("htmx:after:request", ({ target, detail }) => {
+    const { response } = detail.ctx;
+    target.closest(".file-revert")?.removeAttribute("open");
+    if (!target.closest("[data-review-form]")) return;
+    if (!response || response.status >= 400) return refresh();
+    const row = target.closest("[data-comment-row]");
+    if (row) focusRow(row.previousElementSibling);
+    row?.remove();
+    target.querySelectorAll("textarea").forEach((field) => (field.defaultValue = field.value));
+    refresh();
+  });
+  view.addEventListener("click", (event) => {
+    // A finger taps the whole line, and then another one to go on to there.
+    const isTap = event.pointerType === "touch" && !event.target.closest("a, button");
+    const cell = event.target.closest(isTap ? "[data-line] > td" : ".diff-number");
+    const row = cell?.closest("[data-line]");
+    const isEmpty = !cell?.textContent && row?.closest(".diff-split");
+    if (!row || isEmpty || !mayComment()) return;
+    const goesOn = (event.shiftKey || (isTap && view.querySelector("[data-comment-row]"))) && anchor?.closest("table") === row.closest("table");
+    if (!goesOn) anchor = row;
+    const isOld = !numbersOf(row).new || (cell.cellIndex < 3 && row.closest(".diff-split"));
+    writeAbout(between(anchor, row), isOld ? "old" : "new");
+  });
+  view.addEventListener("click", ({ target }) => {
+    const head = target.closest("[data-hunk-comment]")?.closest("[data-hunk]");
+    if (!head) return;
+    const rows = [...head.closest("table").querySelectorAll("[data-hunk], [data-line]")];
+    const after = rows.slice(rows.indexOf(head) + 1);
+    const end = after.findIndex((row) => row.matches("[data-hunk]"));
+    const changed = (end < 0 ? after : after.slice(0, end)).filter(isChange);
+    writeAbout(between(changed[0], changed.at(-1)), changed.some((row) => numbersOf(row).new) ? "new" : "old");
+  });
+  settle();
+});

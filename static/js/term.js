@@ -2,16 +2,14 @@
 import { connectLine, ptyAddress } from "./line.js";
 import { make } from "./make.js";
 import { insertIntoMessage } from "./message.js";
+import { onLeave } from "./page.js";
 import { load } from "./view.js";
 import { headers } from "./taste.js";
 import { toast } from "./toast.js";
 import { _ } from "./words.js";
 
 const RESIZE_MS = 150;
-const pane = document.querySelector("[data-terminal]");
-const screens = pane.querySelector("[data-terminal-screens]");
-const list = pane.querySelector("[data-terminal-list]");
-const state = pane.querySelector("[data-terminal-state]");
+let pane, screens, list, state;
 const open = new Map();
 let current = "";
 let library = null;
@@ -247,31 +245,43 @@ const acts = {
   terminalPaste: async () => open.get(current)?.term.paste((await navigator.clipboard?.readText()) ?? ""),
 };
 
-// With the focus the keyboard stays.
-pane.addEventListener("mousedown", (event) => event.target.closest("[data-terminal-key]") && event.preventDefault());
-pane.addEventListener("click", (event) => {
-  const item = event.target.closest("button");
-  const act = item && Object.keys(acts).find((name) => name in item.dataset);
-  if (!act) return;
-  item.closest("[data-menu]")?.removeAttribute("open");
-  acts[act](item);
-});
+function begin() {
+  pane = document.querySelector("[data-terminal]");
+  [screens, list, state] = ["screens", "list", "state"].map((name) => pane.querySelector(`[data-terminal-${name}]`));
+  // With the focus the keyboard stays.
+  pane.addEventListener("mousedown", (event) => event.target.closest("[data-terminal-key]") && event.preventDefault());
+  pane.addEventListener("click", (event) => {
+    const item = event.target.closest("button");
+    const act = item && Object.keys(acts).find((name) => name in item.dataset);
+    if (!act) return;
+    item.closest("[data-menu]")?.removeAttribute("open");
+    acts[act](item);
+  });
 
-list.addEventListener("submit", (event) => {
-  event.preventDefault();
-  const title = event.target.elements.title.value.trim();
-  event.target.closest("[data-menu]").open = false;
-  document.activeElement.blur();
-  if (title) attempt(() => call("PUT", ptyAddress(current), { title }));
-});
+  list.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const title = event.target.elements.title.value.trim();
+    event.target.closest("[data-menu]").open = false;
+    document.activeElement.blur();
+    if (title) attempt(() => call("PUT", ptyAddress(current), { title }));
+  });
 
-new ResizeObserver(resize).observe(screens);
+  new ResizeObserver(resize).observe(screens);
+}
+
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   for (const { term } of open.values()) term.options.theme = theme();
 });
 
+onLeave(() => {
+  clearTimeout(due);
+  [...open.keys()].forEach(drop);
+  current = "";
+});
+
 /** Show the pane: the terminal that was shown last, or the first. */
 export function start() {
+  if (!pane?.isConnected) begin();
   if (current && tabOf(current)) return open.get(current)?.term.focus();
   const first = tabs()[0]?.dataset.terminalId;
   if (first) choose(first);

@@ -1,8 +1,8 @@
 // The browser's history of the side panel: each view is an entry, and to close it goes back to before.
 // `depth` counts the entries since the panel was closed; 0 where it was open from the start.
 
-// htmx marks a page's entries as its own, and loads those anew.
-htmx.config.history = false;
+import { isCurrent } from "./navigate.js";
+
 const state = () => history.state ?? {};
 
 /** Show another view or file. `panel`: the view; `isOpening`: the panel was closed. */
@@ -12,7 +12,7 @@ export function push(url, panel, isOpening = false) {
   history.pushState({ panel, depth: isOpening ? 1 : depth && depth + 1 }, "", url);
 }
 
-export const replace = (url, panel = state().panel) => history.replaceState({ ...history.state, htmx: false, panel }, "", url);
+export const replace = (url, panel = state().panel) => isCurrent() && history.replaceState({ ...history.state, panel }, "", url);
 
 /** Go back to before the panel was opened. Returns: whether that was on this page. */
 export function back() {

@@ -2,6 +2,7 @@
 // also after a reload, so the server takes it only once.
 import { form, prompt } from "./idle.js";
 import { announce } from "./notify.js";
+import { onLeave } from "./page.js";
 
 const AGAIN_MS = 5000;
 const number = () => form().querySelector("[data-ulid]");
@@ -51,3 +52,4 @@ export function takeUp() {
 }
 
 addEventListener("online", again);
+onLeave(() => clearTimeout(timer));

@@ -1,13 +1,10 @@
 // The part of the conversation in the page: follow its end, jump there, keep it short.
+import { eachPage } from "./page.js";
 import { _ } from "./words.js";
 const NEAR_PX = 80;
 const MAX_TURNS = 120;
-const log = document.querySelector("[data-log]");
-const inner = document.getElementById("log");
-const jump = document.querySelector("[data-jump]");
-let following = true;
-let fresh = 0;
-let top = 0;
+let log, inner, jump;
+let following, fresh, top;
 
 /** Later turns that are not in the page: what is live has no place in it then. */
 export const later = () => inner?.querySelector(":scope > #later");
@@ -41,7 +38,7 @@ export function prune() {
 }
 
 /** What is shown has grown or shrunk. */
-export const settle = () => (following ? isReading() || toEnd() : follow(false));
+export const settle = () => log && (following ? isReading() || toEnd() : follow(false));
 
 /** The newest turns are in the page. */
 export function showEnd() {
@@ -49,7 +46,10 @@ export function showEnd() {
   follow(true);
 }
 
-if (log) {
+eachPage(() => {
+  [log, inner, jump] = ["[data-log]", "#log", "[data-jump]"].map((css) => document.querySelector(css));
+  [following, fresh, top] = [true, 0, 0];
+  if (!log) return;
   const target = document.getElementById(location.hash.slice(1) || log.dataset.at);
   if (target) {
     follow(false);
@@ -69,4 +69,4 @@ if (log) {
   new ResizeObserver(settle).observe(log);
   // What brings other turns may be in view only from now on.
   if (inner.querySelector(":scope > :is(#earlier, #later)")) ends();
-}
+});

@@ -3,6 +3,7 @@ import { forget, keep, pause, restore } from "./draft.js";
 import { form, place, prompt } from "./idle.js";
 import { keymap } from "./keys.js";
 import { announce } from "./notify.js";
+import { eachPage } from "./page.js";
 import { ulid } from "./ulid.js";
 import { hold, release, takeUp } from "./unsent.js";
 import { _ } from "./words.js";
@@ -60,7 +61,7 @@ addEventListener("submit", ({ target, submitter }) => {
 });
 
 document.addEventListener("htmx:error", ({ detail: { ctx, error } }) => {
-  if (!ctx?.sourceElement.matches("[data-composer]") || !(error instanceof TypeError)) return;
+  if (!ctx?.sourceElement.matches("[data-composer]") || !ctx.sourceElement.isConnected || !(error instanceof TypeError)) return;
   keep();
   hold(delivery);
 });
@@ -72,7 +73,7 @@ document.addEventListener("htmx:after:request", (event) => {
     prompt().value = "";
     htmx.trigger(prompt(), "input");
   }
-  if (!sourceElement.matches("[data-composer]")) return;
+  if (!sourceElement.matches("[data-composer]") || !sourceElement.isConnected) return;
   if (response.status >= 300) {
     release();
     return keep();
@@ -105,8 +106,9 @@ export function arm(isArmed) {
 }
 
 // What was typed while this came stands behind the draft.
-const field = prompt();
-if (field) {
+eachPage(() => {
+  const field = prompt();
+  if (!field) return;
   const early = field.value !== field.defaultValue;
   const hasCaret = restore();
   if (early) typed(field);
@@ -114,4 +116,4 @@ if (field) {
   if (!hasCaret && !field.selectionEnd) field.selectionStart = field.value.length;
   grow(field);
   takeUp();
-}
+});

@@ -24,8 +24,7 @@ class Page(Command):
     """A page with a name.
 
     `view` is its route's name, `kind` what that is told beside the place, `query` what follows its
-    address, `icon` one of the sprite; `below`: how names of other routes begin that belong to it;
-    `is_whole`: it has scripts of its own, so the navigation does not swap it in.
+    address, `icon` one of the sprite; `below`: how names of other routes begin that belong to it.
     """
 
     view: str = ""
@@ -34,7 +33,6 @@ class Page(Command):
     kind: str = ""
     below: str = ""
     query: str = ""
-    is_whole: bool = False
 
     @property
     def is_bindable(self) -> bool:
@@ -207,7 +205,7 @@ _ACCOUNT = (
     Page("shortcuts", Group.ACCOUNT, gettext_lazy("Shortcuts"), view="me:shortcuts",
          icon="keyboard", words="keyboard keys"),
     Page("notifications", Group.ACCOUNT, gettext_lazy("Notifications"), view="own_notifications",
-         icon="info", words="sound alert push e-mail quiet", below="own_push", is_whole=True),
+         icon="info", words="sound alert push e-mail quiet", below="own_push"),
     Page("devices", Group.ACCOUNT, gettext_lazy("Browsers"), view="me:devices", icon="monitor",
          words=gettext_lazy("devices sign out everywhere")),
     Page("security", Group.ACCOUNT, gettext_lazy("Security"), view="mfa_index",

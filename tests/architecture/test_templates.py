@@ -22,9 +22,10 @@ MAX_STYLE_LINES = 2_000
 # Of what a page loads at once, and of everything: `import()` brings the rest when it is needed.
 # Answers that no typed word gives by accident, and a focus that is never lost, took two thousand,
 # and Web Push on the page of notifications one more. Of the first, four hundred are for keys that
-# come before them.
-MAX_FIRST_SCRIPT_BYTES = 20_400
-MAX_SCRIPT_BYTES = 209_000
+# come before them, and seven hundred for pages that take each other's place: each part begins again
+# with them, and the scripts come once and not with every page. Of all, that took eight thousand.
+MAX_FIRST_SCRIPT_BYTES = 21_200
+MAX_SCRIPT_BYTES = 217_500
 
 COMMENT = re.compile(r"\{#.*?#\}|\{% comment %\}.*?\{% endcomment %\}", re.DOTALL)
 BLOCK = re.compile(r"\{%.*?%\}", re.DOTALL)
@@ -208,8 +209,8 @@ def test_every_variable_of_a_style_sheet_is_a_token() -> None:
     assert known <= used
 
 
-# Only pages of a sign-in load the one, and only that of notifications the other.
-OWN_SCRIPTS = {"passkey.js", "push.js"}
+# Only pages of a sign-in load it.
+OWN_SCRIPTS = {"passkey.js"}
 
 
 def test_hand_written_scripts_stay_within_their_budget() -> None:

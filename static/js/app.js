@@ -28,7 +28,8 @@ if ((permission === "granted" && navigator.serviceWorker) || sounds) import("./n
 
 // Fragments name the keys of most people, and only one page takes keys as they are pressed.
 const has = (css) => document.querySelector(css);
-if (has("[data-app]")) import("./navigate.js");
+// Before somebody goes elsewhere, a pointer or a key is there.
+if (has("[data-app]")) for (const type of ["pointermove", "pointerdown", "keydown"]) addEventListener(type, () => import("./navigate.js"), { once: true });
 if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 
 // Style sheets show the controls that need JavaScript only from now on.

@@ -1,8 +1,7 @@
 // Drafts are kept: at once in this browser, every two seconds on the server, for the person's other
 // devices. The newer one counts, by the server's clock.
 import { form, prompt } from "./idle.js";
-import { pageAskedAt } from "./navigate.js";
-import { onLeave } from "./page.js";
+import { onLeave, pageAskedAt } from "./page.js";
 import { headers } from "./taste.js";
 
 const SAVE_MS = 2000;

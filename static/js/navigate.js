@@ -1,7 +1,7 @@
 // Pages of the workspace take each other's place, and are fetched ahead where a pointer rests on their
 // link. Errors, the sign-in, and pages of another build, role or policy are loaded as a whole.
 import { announce } from "./notify.js";
-import { onLeave, turn } from "./page.js";
+import { isCurrent, leave, onLeave, pathOf, turn } from "./page.js";
 import { mayReplace } from "./view.js";
 
 const REST_MS = 100;
@@ -15,18 +15,9 @@ const OF_PAGE = ["liveProject", "thinking"];
 const ahead = new Map();
 const left = new Map();
 let here = location.href;
-let askedAt = performance.timeOrigin;
 let newest = 0;
 let timer = null;
 
-/** When the server was asked for this page, in milliseconds. */
-export const pageAskedAt = () => askedAt;
-
-/** Whether the address is that of this page: after Back it is the next one's before that is there. */
-export const isCurrent = () => pathOf(here) === pathOf(location);
-
-// An address may have the name of the team or its id.
-const pathOf = (address) => new URL(address).pathname.replace(/\/t\/[^/]+/, "");
 const withoutHash = (address) => address.split("#")[0];
 const fields = () => [...app.querySelectorAll("main :is(input:not([type=hidden], [type=password], [type=file]), textarea, select):not([data-composer] *)")];
 const sheet = () => app.querySelector("main > .page");
@@ -100,10 +91,9 @@ function placeFocus(link) {
 
 async function put(page, { text, asked }, address, isBack) {
   keep();
-  document.dispatchEvent(new Event("leave"));
+  leave(asked);
   if (!isBack) history.pushState(null, "", address);
   here = location.href;
-  askedAt = asked;
   const rail = app.querySelector("[data-rail]");
   const top = rail?.scrollTop;
   const { railState, railWidth } = app.dataset;
@@ -161,10 +151,13 @@ onLeave(() => clearTimeout(timer));
 // What is done may change any page.
 document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => ctx.request.method !== "GET" && ahead.clear());
 
-addEventListener("pointerover", ({ target }) => {
+function rest({ target }) {
   clearTimeout(timer);
   const link = linkOf(target);
   if (link && !link.closest("[data-menu]")) timer = setTimeout(fetchAhead, REST_MS, withoutHash(link.href));
-});
+}
+addEventListener("pointerover", rest);
+// The pointer whose move has brought this may rest already.
+rest({ target: [...document.querySelectorAll(":hover")].at(-1) ?? body });
 documentElement.dataset.goes = "in-place";
 addEventListener("pointerdown", ({ target }) => linkOf(target) && fetchAhead(withoutHash(linkOf(target).href)));

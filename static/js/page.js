@@ -1,5 +1,7 @@
 // What modules do for each page: for the one that was loaded, and for those that take its place.
 const begins = [];
+let here = location.href;
+let askedAt = performance.timeOrigin;
 
 /** Do it now, and again for each page that comes. */
 export function eachPage(begin) {
@@ -10,5 +12,23 @@ export function eachPage(begin) {
 /** Do it just before another page comes. */
 export const onLeave = (end) => document.addEventListener("leave", end);
 
-/** Another page is there. */
-export const turn = () => begins.forEach((begin) => begin());
+/** Another page is about to come, which the server was asked for then. */
+export function leave(asked) {
+  document.dispatchEvent(new Event("leave"));
+  askedAt = asked;
+}
+
+/** It is there. */
+export function turn() {
+  here = location.href;
+  begins.forEach((begin) => begin());
+}
+
+/** When the server was asked for this page, in milliseconds. */
+export const pageAskedAt = () => askedAt;
+
+/** The path of a page, below its team: an address has the name of that or its id. */
+export const pathOf = (address) => new URL(address).pathname.replace(/\/t\/[^/]+/, "");
+
+/** Whether the address is that of this page: after Back it is the next one's before that is there. */
+export const isCurrent = () => pathOf(here) === pathOf(location);

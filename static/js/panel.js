@@ -1,7 +1,6 @@
 // The side panel: its tabs, its width, and what a person's account keeps of both.
 import { enter } from "./focus.js";
-import { isCurrent } from "./navigate.js";
-import { eachPage } from "./page.js";
+import { eachPage, isCurrent } from "./page.js";
 import { drag, save as keep } from "./taste.js";
 import { back, push, replace } from "./trail.js";
 import { load } from "./view.js";

@@ -1,8 +1,7 @@
 // The changes pane: diffs load when their file is in view, and keys go from file to file.
 import { fetchFragment } from "./fragment.js";
 import { bind } from "./keys.js";
-import { isCurrent } from "./navigate.js";
-import { eachPage } from "./page.js";
+import { eachPage, isCurrent } from "./page.js";
 import { open } from "./review_comment.js";
 import { load } from "./view.js";
 

@@ -1,7 +1,6 @@
 // Rows of a conversation: Back and Forward restore them and the turn that was read; the end of a
 // command's output is in view; blocks of code can be copied.
-import { isCurrent } from "./navigate.js";
-import { eachPage, onLeave } from "./page.js";
+import { eachPage, isCurrent, onLeave } from "./page.js";
 
 const NEAR_PX = 24;
 const SAVE_MS = 300;

@@ -1,7 +1,7 @@
 // The browser's history of the side panel: each view is an entry, and to close it goes back to before.
 // `depth` counts the entries since the panel was closed; 0 where it was open from the start.
 
-import { isCurrent } from "./navigate.js";
+import { isCurrent } from "./page.js";
 
 const state = () => history.state ?? {};
 

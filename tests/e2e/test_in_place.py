@@ -29,6 +29,8 @@ def tab(signed_in: BrowserContext) -> Iterator[Page]:
 
 def open_page(page: Page, address: str) -> None:
     page.goto(address)
+    # It comes with the first move of the pointer.
+    page.mouse.move(3, 3)
     page.wait_for_selector("[data-goes]", state="attached")
     page.evaluate("document.isFirst = true")
 

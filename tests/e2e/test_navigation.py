@@ -42,15 +42,14 @@ def test_the_page_of_a_link_is_fetched_while_the_pointer_rests_on_it(
     go_to(page, server, f"s/{first}")
     session, home = fetched(page, second), fetched(page, "/t/[^/]+/")
     row = page.locator(f"#row-{second} [data-session-row]")
-    row.hover()
-    page.wait_for_timeout(RESTED_MS)
-    assert session == ["prefetch"]
+    with page.expect_request(re.compile(f"{second}$")):
+        row.hover()
     row.click()
     page.wait_for_url(f"**/{second}")
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
     # Its icon is no part that keeps the pointer from the link.
-    page.locator(".topbar-home").hover()
-    page.wait_for_timeout(RESTED_MS)
+    with page.expect_request(re.compile("/t/[^/]+/$")):
+        page.locator(".topbar-home").hover()
     page.locator(".topbar-home").click()
     page.wait_for_url(re.compile(r"/t/[^/]+/$"))
     expect(page.locator("#live")).to_have_attribute("data-state", "live")

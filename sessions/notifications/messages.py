@@ -26,6 +26,7 @@ from sessions.models import (
     QuestionRequest,
     Session,
 )
+from sessions.models import Message as Prompt
 from sessions.notifications.channels.base import Channel, Line, Message
 from sessions.rules.second_person import second_person
 from teams.access import TeamAccess, access_team
@@ -89,17 +90,18 @@ def _find(row: Notification, user: User, channel: Channel) -> _Found | None:
         access = access_session(principal, row.session.pk)
     except AppError:
         return None
-    anchor = ""
-    if row.kind == NotificationKind.ASKS:
-        anchor = _card(row, access.team, user)
-        if not anchor:
-            return None
-    session = access.session
-    path = reverse("sessions:session", kwargs={"team": team.slug, "session": session.pk})
-    kind = NotificationKind(row.kind)
-    line = Line(_what(kind), _title(session), f"{path}{anchor}", kind, team, session.pk)
+    session, kind = access.session, NotificationKind(row.kind)
     # The tag that open pages give to theirs, so that nobody sees two.
-    tag = f"row-{session.pk}"
+    what, anchor, tag = _what(kind), "", f"row-{session.pk}"
+    if kind is NotificationKind.ASKS:
+        anchor = _card(row, access.team, user)
+    elif kind is NotificationKind.MENTIONED:
+        what, anchor = _mention(row, session)
+        tag = f"mention-{row.request}"
+    if not anchor and kind in (NotificationKind.ASKS, NotificationKind.MENTIONED):
+        return None
+    path = reverse("sessions:session", kwargs={"team": team.slug, "session": session.pk})
+    line = Line(what, _title(session), f"{path}{anchor}", kind, team, session.pk)
     return _Found(line, tag, is_urgent=kind is NotificationKind.ASKS)
 
 
@@ -116,6 +118,17 @@ def _card(row: Notification, access: TeamAccess, user: User) -> str:
         if all(one.pk != user.pk for one in able):
             return ""
     return f"#perm-{row.request}"
+
+
+def _mention(row: Notification, session: Session) -> tuple[str, str]:
+    """Returns: who has mentioned the person, and where; empty once that is rolled back."""
+    shown = Prompt.objects.visible(session).filter(pk=row.request).select_related("author")
+    message = shown.first()
+    if message is None:
+        return "", ""
+    name = message.author.display_name if message.author else ""
+    what = _("%(name)s mentioned you") % {"name": name} if name else _("You were mentioned")
+    return what, f"?at={message.pk}#turn-{message.pk}"
 
 
 def _of_team(row: Notification, access: TeamAccess) -> _Found | None:

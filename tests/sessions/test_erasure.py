@@ -290,7 +290,7 @@ def test_of_an_erased_person_only_a_pseudonym_is_left(
         person, project, title="for ZOE.QUARK@example.com, not zoe.quark@example.com.au"
     )
     story = Story(session, person)
-    story.ask("I am Zoe Quark")
+    story.ask("I am Zoe Quark, also called @zoe-Quark")
     OwnWebhook.objects.create(user=person, url="https://hooks.example.com/zoe", secret="s")
     story.answer()
     story.done("grep", {"pattern": "Zoe Quark"}, "zoe.py: Zoe Quark")
@@ -304,7 +304,7 @@ def test_of_an_erased_person_only_a_pseudonym_is_left(
         request_person_erasure(alice, email=person.email, confirm=person.email)
     row = run(request_person_erasure(root, email=person.email, confirm=person.email))
     assert (row.state, row.problem) == ("done", "")
-    assert tables_with("Zoe Quark") == set()
+    assert tables_with("Zoe Quark") == tables_with("@Zoe-Quark") == set()
     assert not OwnWebhook.objects.exists()
     assert tables_with("zoe.quark@example.com") == {
         "agent_sessions_event",

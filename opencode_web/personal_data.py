@@ -19,7 +19,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from opencode_web.lib.json import JsonObject
-from sessions.models import McpSignIn, Message, PushSubscription, Schedule, Session, Terminal
+from sessions.models import (
+    McpSignIn,
+    Message,
+    OwnWebhook,
+    PushSubscription,
+    Schedule,
+    Session,
+    Terminal,
+)
 from sessions.visibility import seen_projects, seen_sessions
 from teams.access import teams_of
 from teams.actions.browsers import browsers_of
@@ -117,6 +125,13 @@ def collect(user: User) -> dict[str, Any]:  # JSON with dates
         ],
         "pushBrowsers": _rows(
             PushSubscription.objects.filter(browser__user=user), "browser__user_agent", "created_at"
+        ),
+        "webhook": _rows(
+            OwnWebhook.objects.filter(user=user),
+            "url",
+            "created_at",
+            "failing_since",
+            "disabled_at",
         ),
         "identities": _rows(
             SocialAccount.objects.filter(user=user), "provider", "uid", "date_joined", "extra_data"

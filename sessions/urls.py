@@ -91,6 +91,14 @@ root_urlpatterns: list[URLPattern] = [
         notifications.push_remove,
         name="own_push_remove",
     ),
+    path("me/notifications/webhook", notifications.webhook, name="own_webhook"),
+    path("me/notifications/webhook/test", notifications.webhook_test, name="own_webhook_test"),
+    path(
+        "me/notifications/webhook/secret", notifications.webhook_secret, name="own_webhook_secret"
+    ),
+    path(
+        "me/notifications/webhook/remove", notifications.webhook_remove, name="own_webhook_remove"
+    ),
     path("integrations/<str:integration>", integration.inbound, name="integration_inbound"),
     path("integrations/github/<str:github_app>", github_app.inbound, name="github_inbound"),
     path("integrations/slack/<str:integration>", slack.slack_inbound, name="slack_inbound"),

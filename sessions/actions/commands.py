@@ -209,6 +209,7 @@ def _draft(
         model=model,
         delivery=call.delivery,
         command=mark,
+        typed=call.arguments,
     )
 
 

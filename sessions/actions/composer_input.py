@@ -31,7 +31,8 @@ def admit_typed(access: SessionAccess, draft: PromptDraft) -> SessionInput:
     """Admit a draft whose first part is the text, and whose others are attached files.
 
     `@` and the name of a file, folder or agent there is points the agent to it; so do a server and
-    the address of a resource, as it was last listed for this person.
+    the address of a resource, as it was last listed for this person. `@` and the name of a person
+    who sees the session mentions them.
 
     Raises: Invalid for a shell line with files; as `run_shell`, `run_command` and `admit_prompt`.
     """
@@ -52,7 +53,7 @@ def admit_typed(access: SessionAccess, draft: PromptDraft) -> SessionInput:
     if line is None or line[0] not in session_commands(access, config):
         # Else a path, or a word that begins so.
         named = mentioned_parts(access, text, config) + _resource_parts(access, text, config)
-        return admit_prompt(access, replace(draft, parts=[*draft.parts, *named]))
+        return admit_prompt(access, replace(draft, parts=[*draft.parts, *named], typed=text))
     call = CommandCall(
         name=line[0],
         arguments=line[1],

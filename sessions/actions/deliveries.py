@@ -14,8 +14,16 @@ from django.utils import timezone
 
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.signed_posts import Result
 from sessions.actions.webhooks import disable_webhook
-from sessions.models import InboundDelivery, Notification, OutsideReply, Webhook, WebhookDelivery
+from sessions.models import (
+    InboundDelivery,
+    Notification,
+    OutsideReply,
+    Receiver,
+    Webhook,
+    WebhookDelivery,
+)
 from teams.audit import AuditAction, record
 
 # Longer than an attempt can take: then its worker is taken to be dead.
@@ -41,14 +49,6 @@ class Claimed:
     secret: str
     payload: JsonObject
     attempt: int
-
-
-@dataclass(frozen=True)
-class Result:
-    """How an attempt ended. `status` is 0 without an answer; no `problem` means it arrived."""
-
-    status: int
-    problem: str = ""
 
 
 def claim_deliveries(limit: int) -> list[Claimed]:
@@ -139,13 +139,19 @@ def _to_claimed(row: WebhookDelivery) -> Claimed:
     )
 
 
+def note_arrival(row: Receiver, now: datetime, *, failed: bool) -> bool:
+    """Keep since when nothing arrives. Returns: whether it is to be switched off now."""
+    since = row.failing_since
+    if failed != (since is not None):
+        row.failing_since = now if failed else None
+        row.save(update_fields=["failing_since"])
+    is_long = since is not None and now - since >= DISABLED_AFTER
+    return failed and is_long and row.disabled_at is None
+
+
 def note_health(hook: Webhook, now: datetime, *, failed: bool) -> None:
     """Keep since when nothing arrives, and switch it off in the end. Needs a transaction."""
-    since = hook.failing_since
-    if failed != (since is not None):
-        hook.failing_since = now if failed else None
-        hook.save(update_fields=["failing_since"])
-    if not failed or since is None or now - since < DISABLED_AFTER or hook.disabled_at is not None:
+    if not note_arrival(hook, now, failed=failed):
         return
     disable_webhook(hook, f"Nothing could be delivered for {DISABLED_AFTER.days} days.")
     record(

@@ -23,6 +23,7 @@ from sessions.events.inbox import (
     InputChanged,
     InputsReordered,
 )
+from sessions.events.mentions import with_people
 from sessions.events.messages import MessageTime, UserMessage
 from sessions.events.parts import AgentPart, AnyPart, FilePart, TextPart
 from sessions.events.store import append, lock_session
@@ -59,8 +60,9 @@ def change_input(
         )
     if is_compaction(row):
         raise Conflict(_("This entry has no text to edit. You can only remove it."))
-    before = parts_of(row)
-    parts = None if text is None else _with_text(before, _clean(text, before), message_id=row.pk)
+    before, parts = parts_of(row), None
+    if text is not None:
+        parts = _with_text(before, _clean(text, before), access, message_id=row.pk)
     event = InputChanged(
         id=row.pk,
         parts=parts if parts != before else None,
@@ -221,7 +223,9 @@ def _clean(text: str, parts: list[AnyPart]) -> str:
     return text
 
 
-def _with_text(parts: list[AnyPart], text: str, *, message_id: str) -> list[AnyPart]:
+def _with_text(
+    parts: list[AnyPart], text: str, access: SessionAccess, *, message_id: str
+) -> list[AnyPart]:
     """One text in place of the person's own. What they attached stays, but stands nowhere in it."""
     own = [part for part in parts if isinstance(part, TextPart) and not part.synthetic]
     if "\n\n".join(part.text for part in own) == text:
@@ -229,6 +233,8 @@ def _with_text(parts: list[AnyPart], text: str, *, message_id: str) -> list[AnyP
     session_id = parts[0].sessionID
     first_id = own[0].id if own else new_id("prt")
     written = TextPart(id=first_id, sessionID=session_id, messageID=message_id, text=text)
+    author = access.principal.user
+    written = with_people(written, text, session=access.session, author=author)
     kept = [
         part.model_copy(update={"source": _without_place(part.source)})
         if isinstance(part, AgentPart | FilePart)

@@ -25,6 +25,8 @@ from sessions.config.effective import config_data, session_config
 from sessions.config.model import Config
 from sessions.events.hidden import hide_in_event
 from sessions.events.inbox import Delivery, InputAdmitted
+from sessions.events.mentions import KEY as PEOPLE
+from sessions.events.mentions import with_people
 from sessions.events.messages import MessageModel, MessageTime, UserMessage
 from sessions.events.parts import PART, AgentPart, AnyPart, FilePart, SubtaskPart, TextPart
 from sessions.events.store import append, lock_session
@@ -63,6 +65,8 @@ class PromptDraft:
     format: JsonObject | None = None
     # Of the command that the first text came of.
     command: Mark | None = None
+    # What a person has typed of it, where `@` and a name mentions people.
+    typed: str = ""
     # Plugins have written it in the person's name.
     by_plugins: bool = False
 
@@ -115,6 +119,9 @@ def admit_prompt(
             resolve_model(team, wanted, config=data, user=user)
     if draft.command is not None and isinstance(first := parts[0], TextPart):
         parts[0] = with_mark(first, draft.command)
+    if draft.typed and isinstance(first := parts[0], TextPart):
+        author = access.principal.user
+        parts[0] = with_people(first, draft.typed, session=session, author=author)
     if draft.by_plugins:
         note = PluginNote("", "client", WROTE).to_json()
         parts[0] = parts[0].model_copy(update={"metadata": {NOTES: [note]}})
@@ -227,9 +234,9 @@ def build_parts(
         given = {key: clean_json(value) for key, value in given.items()}
         if isinstance(metadata := given.get("metadata"), dict):
             # What is to be run or read is said by a command's template and by files alone, and what
-            # plugins did by them.
-            kept = {key: value for key, value in metadata.items() if key not in (KEY, READ, NOTES)}
-            given["metadata"] = kept
+            # plugins did by them; who is mentioned, by the server.
+            ours = (KEY, READ, NOTES, PEOPLE)
+            given["metadata"] = {key: one for key, one in metadata.items() if key not in ours}
         address = {"id": part_id, "sessionID": session.pk, "messageID": message_id}
         try:
             part = PART.validate_python({**given, **address})

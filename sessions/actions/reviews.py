@@ -115,8 +115,13 @@ def send_comments(
         if before is None:
             raise NotFound("Comments", access.session.pk)
         return before
-    text = comments_text(comments)
-    draft = PromptDraft([{"type": "text", "text": text}], message_id=message_id, delivery=delivery)
+    draft = PromptDraft(
+        [{"type": "text", "text": comments_text(comments)}],
+        message_id=message_id,
+        delivery=delivery,
+        # Not what stands in the code.
+        typed="\n".join(comment.body for comment in comments),
+    )
     admitted = admit_prompt(access, draft)
     mine.delete()
     return admitted

@@ -1,22 +1,17 @@
 from __future__ import annotations
 
-import base64
-import secrets
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from opencode_web.lib.addresses import RefusedAddress
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.errors import Conflict, Invalid
 from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
-from opencode_web.lib.outbound import FetchError, check_url
-from opencode_web.lib.outbound_policy import is_listed, require_open_text
+from opencode_web.lib.signed_posts import check_receiver, new_secret
 from sessions.events.outbox import Happening, delivery
 from sessions.models import AuditCursor, Project, Webhook, WebhookDelivery
 from teams.access import TeamAccess, require_role
@@ -24,8 +19,6 @@ from teams.audit import AuditAction, record
 from teams.models import AuditHead, Role
 
 MAX_WEBHOOKS = 20
-MAX_URL_CHARS = 2_000
-SECRET_PREFIX = "whsec_"  # noqa: S105 - as Standard Webhooks marks them
 PING = "ping"
 
 
@@ -51,14 +44,14 @@ def create_webhook(
                 count=MAX_WEBHOOKS
             )
         )
-    sealed, secret = _new_secret()
+    secret = new_secret()
     hook = Webhook.objects.create(
         id=new_id("whk"),
         team=access.team,
         project=_own(access, project),
-        url=_checked_url(url),
+        url=check_receiver(url),
         events=_checked_events(events),
-        secret=sealed,
+        secret=encrypt(secret),
         created_by=access.user,
     )
     _follow_audit(hook)
@@ -79,7 +72,7 @@ def update_webhook(
     require_role(access, Role.ADMIN)
     hook = Webhook.objects.select_for_update(no_key=True).get(pk=hook.pk)
     if "url" in changes:
-        hook.url = _checked_url(changes["url"])
+        hook.url = check_receiver(changes["url"])
     if "events" in changes:
         hook.events = _checked_events(changes["events"])
     if "project" in changes:
@@ -120,7 +113,8 @@ def rotate_secret(
 ) -> tuple[Webhook, str]:
     """Make a new secret; what is sent from now on is signed with it. Returns: as creation."""
     require_role(access, Role.ADMIN)
-    hook.secret, secret = _new_secret()
+    secret = new_secret()
+    hook.secret = encrypt(secret)
     hook.save(update_fields=["secret"])
     _record(AuditAction.WEBHOOK_UPDATED, access, hook, ip, change="secret")
     return hook, secret
@@ -184,12 +178,6 @@ def _require_enabled(hook: Webhook) -> None:
         raise Conflict(_("The webhook is turned off. Turn it on first."))
 
 
-def _new_secret() -> tuple[str, str]:
-    # The form of Standard Webhooks, so that their libraries take it as it is.
-    secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
-    return encrypt(secret), secret
-
-
 def _own(access: TeamAccess, project: Project | None) -> Project | None:
     if project is not None and project.team_id != access.team.pk:
         raise Invalid(_("The project is in another team."), field="project")
@@ -204,27 +192,6 @@ def _checked_events(events: Sequence[str]) -> list[str]:
             _("Choose from these events: {names}.").format(names=", ".join(known)), field="events"
         )
     return [name for name in known if name in events]
-
-
-def _checked_url(url: str) -> str:
-    if len(url) > MAX_URL_CHARS:
-        raise Invalid(
-            _("An address can have at most {count} characters.").format(count=MAX_URL_CHARS),
-            field="url",
-        )
-    try:
-        checked = check_url(url.strip())
-        parts = urlsplit(checked)
-        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-        require_open_text(host, port)
-    except (FetchError, RefusedAddress, ValueError) as exc:
-        why = str(exc).removesuffix(".")
-        raise Invalid(
-            _("This address cannot be used: {why}.").format(why=why), field="url"
-        ) from exc
-    if parts.scheme == "http" and not is_listed(host, port):
-        raise Invalid(_("The address must start with https://."), field="url")
-    return checked
 
 
 def _record(

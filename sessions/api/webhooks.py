@@ -10,9 +10,9 @@ from typing_extensions import TypedDict
 
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.shapes import Unchecked, drop_none
+from opencode_web.lib.signed_posts import MAX_RECEIVER_CHARS
 from sessions.access import access_delivery, access_project, access_webhook
 from sessions.actions.webhooks import (
-    MAX_URL_CHARS,
     create_webhook,
     delete_webhook,
     ping_webhook,
@@ -36,7 +36,7 @@ MAX_LISTED = 200
 class WebhookCreate(Schema):
     """`projectID` limits it to one project."""
 
-    url: str = Field(max_length=MAX_URL_CHARS)
+    url: str = Field(max_length=MAX_RECEIVER_CHARS)
     events: list[str] = Field(max_length=20)
     projectID: str | None = None
 
@@ -44,7 +44,7 @@ class WebhookCreate(Schema):
 class WebhookPatch(Schema):
     """Only what is given changes; an empty `projectID` means every project."""
 
-    url: str | None = Field(default=None, max_length=MAX_URL_CHARS)
+    url: str | None = Field(default=None, max_length=MAX_RECEIVER_CHARS)
     events: list[str] | None = Field(default=None, max_length=20)
     projectID: str | None = None
     enabled: bool | None = None

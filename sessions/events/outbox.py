@@ -20,8 +20,10 @@ from opencode_web.lib.ids import new_id
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.reasons import english
 from sessions.events.inbox import InputCancelled, InputPromoted
+from sessions.events.mentions import people_in
+from sessions.events.parts import TextPart
 from sessions.events.questions import QuestionAsked
-from sessions.events.types import PermissionAsked, SessionEvent, SessionStatus
+from sessions.events.types import PartUpdated, PermissionAsked, SessionEvent, SessionStatus
 from sessions.models import (
     Notification,
     NotificationKind,
@@ -134,6 +136,28 @@ def _kind_of(told: Announcement) -> NotificationKind | None:
             return NotificationKind.ENDS
         case _:
             return None
+
+
+def note_mentions(session: Session, events: Sequence[SessionEvent], *, now: datetime) -> None:
+    """Have people told who are mentioned in prompts that leave the inbox."""
+    taken = {event.id for event in events if isinstance(event, InputPromoted)}
+    if not taken:
+        return
+    parts = (event.part for event in events if isinstance(event, PartUpdated))
+    texts = (one for one in parts if isinstance(one, TextPart) and one.messageID in taken)
+    rows = [
+        Notification(
+            kind=NotificationKind.MENTIONED,
+            session=session,
+            request=one.messageID,
+            next_at=now,
+            created_at=now,
+        )
+        for one in texts
+        if people_in(one.metadata)
+    ]
+    if rows:
+        Notification.objects.bulk_create(rows)
 
 
 def note_replies(session: Session, events: Sequence[SessionEvent], *, now: datetime) -> None:

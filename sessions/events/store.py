@@ -20,6 +20,7 @@ from sessions.events.hidden import hide_in_events
 from sessions.events.live import publish_events
 from sessions.events.outbox import (
     announcements,
+    note_mentions,
     note_replies,
     write_deliveries,
     write_notifications,
@@ -152,6 +153,7 @@ def append(
     write_deliveries(session, told, now=now)
     write_notifications(session, told, now=now)
     if publish:
+        note_mentions(session, events, now=now)
         note_replies(session, events, now=now)
         transaction.on_commit(partial(publish_events, session, stored))
     return stored

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from sessions.actions.webhooks import MAX_URL_CHARS
+from opencode_web.lib.signed_posts import MAX_RECEIVER_CHARS
 from sessions.events.outbox import Happening
 from sessions.models import Project, Webhook
 from teams.models import Team
@@ -20,12 +20,12 @@ EVENTS = {
 assert EVENTS.keys() == {one.value for one in Happening}
 
 
-class WebhookForm(forms.Form):
-    """Which address hears of what."""
+class ReceiverForm(forms.Form):
+    """Where signed messages go."""
 
     url = forms.CharField(
         label=_("Address"),
-        max_length=MAX_URL_CHARS,
+        max_length=MAX_RECEIVER_CHARS,
         widget=forms.TextInput(
             attrs={"inputmode": "url", "placeholder": "https://example.com/hooks/agents"}
         ),
@@ -34,6 +34,11 @@ class WebhookForm(forms.Form):
             "seconds."
         ),
     )
+
+
+class WebhookForm(ReceiverForm):
+    """Which address hears of what."""
+
     events = forms.MultipleChoiceField(
         label=_("Events"), choices=[*EVENTS.items()], widget=forms.CheckboxSelectMultiple
     )

@@ -9,11 +9,10 @@ from urllib.parse import urlsplit
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.db import in_db
 from opencode_web.lib.json import JsonObject
+from opencode_web.lib.signed_posts import SECRET_PREFIX, TIMEOUT_S, UNREADABLE, post
 from sessions.actions.audit_streams import SERVER_STREAM, Claimed, claim_entries, settle_entries
-from sessions.actions.webhooks import SECRET_PREFIX
 from sessions.events.outbox import Happening
 from sessions.jobs.syslog import SCHEMES, send_messages
-from sessions.jobs.webhooks import TIMEOUT_S, post
 from teams.audit_chain.export import entry_to_line
 from teams.audit_chain.hashes import chain_of
 from teams.models import AuditEntry
@@ -53,7 +52,7 @@ async def _send_webhook(claimed: Claimed) -> tuple[int, str]:
     try:
         secret = _secret_of(claimed)
     except DecryptionError:
-        return 0, "Its secret cannot be read with this server's key. Make a new one."
+        return 0, UNREADABLE
     started, loop = asyncio.get_running_loop().time(), asyncio.get_running_loop()
     for number, entry in enumerate(claimed.entries):
         if loop.time() - started > _BATCH_S:

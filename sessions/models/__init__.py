@@ -60,7 +60,7 @@ from sessions.models.terminal import Terminal, TerminalTicket
 from sessions.models.todo import TodoList
 from sessions.models.token_default import TokenDefault
 from sessions.models.trust import RepositoryTrust
-from sessions.models.webhook import Webhook, WebhookDelivery
+from sessions.models.webhook import OwnWebhook, Receiver, Webhook, WebhookDelivery
 
 __all__ = [
     "SLACK",
@@ -94,6 +94,7 @@ __all__ = [
     "NotificationKind",
     "Outcome",
     "OutsideReply",
+    "OwnWebhook",
     "Part",
     "PermissionRequest",
     "Pin",
@@ -106,6 +107,7 @@ __all__ = [
     "PushKey",
     "PushSubscription",
     "QuestionRequest",
+    "Receiver",
     "RepositoryTrust",
     "ReviewComment",
     "RuleScope",

@@ -12,9 +12,10 @@ class NotificationKind(models.TextChoices):
     """What people can be told of, in the order of the page."""
 
     ASKS = "asks", _("An agent or a teammate needs a response")
+    MENTIONED = "mentioned", _("A teammate has mentioned you")
     ENDS = "ends", _("A turn has ended")
     FAILS = "fails", _("A turn has failed")
-    BUDGET = "budget", _("A budget is nearly or wholly spent")
+    BUDGET = "budget", _("A budget is nearly or fully spent")
 
 
 class PushKey(models.Model):
@@ -49,12 +50,12 @@ class Notification(models.Model):
         PENDING = "pending"
         FAILED = "failed"
 
-    kind = models.CharField(max_length=6, choices=NotificationKind)
-    # The one at the top of its tree.
+    kind = models.CharField(max_length=9, choices=NotificationKind)
+    # The one at the top of its tree; of a mention, the one where it is.
     session = models.ForeignKey(
         "agent_sessions.Session", models.CASCADE, null=True, related_name="+"
     )
-    # Of the permission or question that waits.
+    # The id of the permission or question that waits, or of the message with the mention.
     request = models.CharField(max_length=40, blank=True)
     # Whether it is for the admins because somebody has asked them.
     for_admins = models.BooleanField(default=False)

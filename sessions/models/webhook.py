@@ -10,7 +10,35 @@ from django.utils.translation import gettext_lazy as _
 from opencode_web.lib.fields import EncryptedTextField
 
 
-class Webhook(models.Model):
+class Receiver(models.Model):
+    """Where signed messages are sent to, and how that goes."""
+
+    url = models.CharField(max_length=2000)
+    # Encrypted; deliveries are signed with it.
+    secret = EncryptedTextField()
+    created_at = models.DateTimeField(default=timezone.now)
+    # Since when nothing has arrived; none while it works.
+    failing_since = models.DateTimeField(null=True)
+    disabled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def host(self) -> str:
+        """Where it goes. The rest of an address is often as good as a password."""
+        return urlsplit(self.url).hostname or ""
+
+
+class OwnWebhook(Receiver):
+    """An address that a person's notifications are sent to."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="own_webhook"
+    )
+
+
+class Webhook(Receiver):
     """An address of a team that hears of what happens in its sessions."""
 
     id = models.CharField(primary_key=True, max_length=40)
@@ -19,28 +47,16 @@ class Webhook(models.Model):
     project = models.ForeignKey(
         "agent_sessions.Project", models.CASCADE, null=True, related_name="webhooks"
     )
-    url = models.CharField(max_length=2000)
     # Names of `sessions.events.outbox`.
     events = models.JSONField(default=list)
-    # Encrypted; deliveries are signed with it.
-    secret = EncryptedTextField()
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
     )
-    created_at = models.DateTimeField(default=timezone.now)
-    # Since when nothing has arrived; none while it works.
-    failing_since = models.DateTimeField(null=True)
-    disabled_at = models.DateTimeField(null=True)
     # One sentence for people.
     disabled_reason = models.CharField(max_length=300, blank=True)
 
     def __str__(self) -> str:
         return self.id
-
-    @property
-    def host(self) -> str:
-        """Where it goes. The rest of an address is often as good as a password."""
-        return urlsplit(self.url).hostname or ""
 
 
 class WebhookDelivery(models.Model):

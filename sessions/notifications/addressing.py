@@ -10,7 +10,15 @@ from django.utils import timezone
 
 from sessions.approvals.people import deciders
 from sessions.approvers import approvers
-from sessions.models import Message, Notification, NotificationKind, PermissionRequest, Session
+from sessions.events.mentions import people_in
+from sessions.models import (
+    Message,
+    Notification,
+    NotificationKind,
+    Part,
+    PermissionRequest,
+    Session,
+)
 from sessions.notifications.channels.base import Channel
 from sessions.notifications.channels.registry import CHANNELS
 from sessions.notifications.choices import ChannelChoice, Choices
@@ -80,15 +88,25 @@ def _people(row: Notification) -> list[User]:
         return _concerned(row.budget)
     if (change := row.change) is not None:
         return deciders(approvers(change.team, change.project), change)
-    if row.session is None:
-        return []
-    team = row.session.project.team
+    return [] if row.session is None else _of_session(row, row.session)
+
+
+def _of_session(row: Notification, session: Session) -> list[User]:
+    team = session.project.team
+    if row.kind == NotificationKind.MENTIONED:
+        return _mentioned(row)
     if row.for_admins:
         rows = Membership.objects.current().filter(team=team, role__in=roles_with(Role.ADMIN))
-        return list(_told(Q(pk__in=rows.values("user")) & ~_takes_part(row.session)))
+        return list(_told(Q(pk__in=rows.values("user")) & ~_takes_part(session)))
     if PermissionRequest.objects.filter(pk=row.request, second_person=True).exists():
-        return list(second_person(row.session, team).may_allow)
-    return list(_told(_takes_part(row.session)))
+        return list(second_person(session, team).may_allow)
+    return list(_told(_takes_part(session)))
+
+
+def _mentioned(row: Notification) -> list[User]:
+    texts = Part.objects.filter(session=row.session, message=row.request, type="text")
+    kept = texts.values_list("data__metadata", flat=True)
+    return list(_told(Q(pk__in={user_id for one in kept for _, user_id in people_in(one)})))
 
 
 def _takes_part(session: Session) -> Q:

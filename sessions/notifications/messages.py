@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,17 +26,17 @@ from sessions.models import (
     QuestionRequest,
     Session,
 )
+from sessions.models import Message as Prompt
 from sessions.notifications.channels.base import Channel, Line, Message
 from sessions.rules.second_person import second_person
 from teams.access import TeamAccess, access_team
 from teams.budget_notices import REACHED_PERCENT, notices_of
-from teams.models import BudgetNotice, Role, Team, User
+from teams.models import BudgetNotice, Role, User
 
 
 @dataclass(frozen=True)
 class _Found:
     line: Line
-    team: Team
     # A newer one with the same takes its place.
     tag: str
     is_urgent: bool = False
@@ -53,20 +54,26 @@ def compose(rows: Sequence[Notification], user: User, channel: Channel) -> Messa
             if found is not None:
                 newest.pop(found.tag, None)
                 newest[found.tag] = found
-        return _message([*newest.values()]) if newest else None
+        return _message([*newest.values()], _id_of(rows)) if newest else None
 
 
-def _message(found: list[_Found]) -> Message:
+def _id_of(rows: Sequence[Notification]) -> str:
+    numbers = ",".join(str(row.pk) for row in sorted(rows, key=lambda row: row.pk))
+    return f"ntf_{hashlib.sha256(numbers.encode()).hexdigest()[:32]}"
+
+
+def _message(found: list[_Found], message_id: str) -> Message:
     lines = tuple(one.line for one in found)
     first = found[0]
     if len(found) == 1:
-        return Message(lines, "", first.line.path, first.tag, is_urgent=first.is_urgent)
+        path, tag = first.line.path, first.tag
+        return Message(lines, "", path, tag, message_id, is_urgent=first.is_urgent)
     number = len(found)
     title = ngettext("%(number)d notification", "%(number)d notifications", number)
-    is_one_team = len({one.team.pk for one in found}) == 1
-    inbox = reverse("sessions:waiting", kwargs={"team": first.team.slug})
+    is_one_team = len({line.team.pk for line in lines}) == 1
+    inbox = reverse("sessions:waiting", kwargs={"team": first.line.team.slug})
     path = inbox if is_one_team else reverse("home")
-    return Message(lines, title % {"number": number}, path, "digest")
+    return Message(lines, title % {"number": number}, path, "digest", message_id)
 
 
 def _find(row: Notification, user: User, channel: Channel) -> _Found | None:
@@ -83,17 +90,19 @@ def _find(row: Notification, user: User, channel: Channel) -> _Found | None:
         access = access_session(principal, row.session.pk)
     except AppError:
         return None
-    anchor = ""
-    if row.kind == NotificationKind.ASKS:
-        anchor = _card(row, access.team, user)
-        if not anchor:
-            return None
-    session = access.session
-    path = reverse("sessions:session", kwargs={"team": team.slug, "session": session.pk})
-    line = Line(_what(row.kind), _title(session), f"{path}{anchor}")
+    session, kind = access.session, NotificationKind(row.kind)
     # The tag that open pages give to theirs, so that nobody sees two.
-    tag = f"row-{session.pk}"
-    return _Found(line, team, tag, is_urgent=row.kind == NotificationKind.ASKS)
+    what, anchor, tag = _what(kind), "", f"row-{session.pk}"
+    if kind is NotificationKind.ASKS:
+        anchor = _card(row, access.team, user)
+    elif kind is NotificationKind.MENTIONED:
+        what, anchor = _mention(row, session)
+        tag = f"mention-{row.request}"
+    if not anchor and kind in (NotificationKind.ASKS, NotificationKind.MENTIONED):
+        return None
+    path = reverse("sessions:session", kwargs={"team": team.slug, "session": session.pk})
+    line = Line(what, _title(session), f"{path}{anchor}", kind, team, session.pk)
+    return _Found(line, tag, is_urgent=kind is NotificationKind.ASKS)
 
 
 def _card(row: Notification, access: TeamAccess, user: User) -> str:
@@ -111,6 +120,17 @@ def _card(row: Notification, access: TeamAccess, user: User) -> str:
     return f"#perm-{row.request}"
 
 
+def _mention(row: Notification, session: Session) -> tuple[str, str]:
+    """Returns: who has mentioned the person, and where; empty once that is rolled back."""
+    shown = Prompt.objects.visible(session).filter(pk=row.request).select_related("author")
+    message = shown.first()
+    if message is None:
+        return "", ""
+    name = message.author.display_name if message.author else ""
+    what = _("%(name)s mentioned you") % {"name": name} if name else _("You were mentioned")
+    return what, f"?at={message.pk}#turn-{message.pk}"
+
+
 def _of_team(row: Notification, access: TeamAccess) -> _Found | None:
     if row.budget is not None:
         return _of_budget(row.budget, access)
@@ -124,8 +144,9 @@ def _of_change(change: ChangeRequest, access: TeamAccess) -> _Found | None:
     names = {"name": change.asker.display_name, "what": ChangeKind(change.kind).label}
     said = _("%(name)s asks for approval (%(what)s)") % names
     path = reverse("sessions:approvals", kwargs={"team": access.team.slug})
-    line = Line(access.team.name, said, f"{path}#{change.pk}")
-    return _Found(line, access.team, f"change-{change.pk}", is_urgent=True)
+    kind = NotificationKind.ASKS
+    line = Line(access.team.name, said, f"{path}#{change.pk}", kind, access.team)
+    return _Found(line, f"change-{change.pk}", is_urgent=True)
 
 
 def _of_budget(notice: BudgetNotice, access: TeamAccess) -> _Found | None:
@@ -137,10 +158,11 @@ def _of_budget(notice: BudgetNotice, access: TeamAccess) -> _Found | None:
         else _("%(percent)d%% of a budget is spent") % {"percent": notice.threshold}
     )
     path = reverse("sessions:budgets", kwargs={"team": access.team.slug})
-    return _Found(Line(access.team.name, said, path), access.team, f"budget-{access.team.pk}")
+    line = Line(access.team.name, said, path, NotificationKind.BUDGET, access.team)
+    return _Found(line, f"budget-{access.team.pk}")
 
 
-def _what(kind: str) -> str:
+def _what(kind: NotificationKind) -> str:
     match kind:
         case NotificationKind.ASKS:
             return _("Needs you")

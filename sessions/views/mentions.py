@@ -25,13 +25,14 @@ from sessions.present.pages.mentions import (
     command_mentions,
     file_mentions,
     newest_changed,
+    people_mentions,
     resource_mentions,
     session_mentions,
     symbol_mentions,
 )
 from sessions.views.commands import commands_of
 from sessions.views.requests import acting_of, project_of, session_of
-from sessions.visibility import sessions_in
+from sessions.visibility import people_who_see, sessions_in
 from teams.access import TeamAccess
 from teams.http import TeamRequest, team_view
 from teams.models import Role
@@ -97,8 +98,17 @@ def _named(
     past = session_mentions(_past(access, session, wanted)) if wanted else []
     of_servers = mentionable_resources(project, config.mcp, access.user.pk)
     others = [*resource_mentions(of_servers, wanted), *past]
+    first_ones = [*agents, *(_people(access, project, session, wanted) if wanted else [])]
     files = file_mentions(submit(asked).result())
-    return [*agents, *files[: MAX_SHOWN - len(agents) - len(others)], *others]
+    return [*first_ones, *files[: MAX_SHOWN - len(first_ones) - len(others)], *others]
+
+
+def _people(
+    access: TeamAccess, project: Project, session: Session | None, wanted: str
+) -> list[Mention]:
+    """Others who see where this is written."""
+    others = (one for one in people_who_see(project, session) if one.pk != access.user.pk)
+    return people_mentions(others, wanted)
 
 
 def _past(access: TeamAccess, session: Session | None, wanted: str) -> QuerySet[Session]:

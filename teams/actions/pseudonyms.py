@@ -22,7 +22,7 @@ from django.db.models.functions import Cast
 
 from opencode_web.lib.fields import EncryptedTextField
 from opencode_web.lib.json import JsonValue
-from teams.models import AuditEntry, SignedHead, User
+from teams.models import AuditEntry, SignedHead, User, handle_of
 
 # Their hashes say what they were, see `erasure.erase_person_in_audit`; and what is encoded.
 _APART = frozenset({AuditEntry, SignedHead, StoredSession, User})
@@ -47,6 +47,12 @@ class Person:
     name: str
     pseudonym: str
     new_email: str
+
+    @property
+    def mention(self) -> str:
+        """How messages mention them, in any case; empty where they cannot."""
+        handle = handle_of(self.name)
+        return f"@{handle}" if handle else ""
 
     def replace_in(self, value: JsonValue) -> JsonValue:
         """Returns: a value without the person."""
@@ -82,7 +88,11 @@ class Person:
         return self._replace_name(text) if is_phrase else text
 
     def _replace_name(self, text: str) -> str:
-        return re.sub(rf"(?<!\w){re.escape(self.name)}(?!\w)", self.pseudonym, text)
+        text = re.sub(rf"(?<!\w){re.escape(self.name)}(?!\w)", self.pseudonym, text)
+        if not self.mention:
+            return text
+        mentioned = re.compile(rf"(?<!\w){re.escape(self.mention)}(?!\w)", re.IGNORECASE)
+        return mentioned.sub(f"@{self.pseudonym}", text)
 
     def _is_named_in(self, value: dict[str, JsonValue]) -> bool:
         """Whether there is a reason of ours, {"reason", "values"}, that names the person."""
@@ -127,7 +137,7 @@ def _named(model: type[models.Model], person: Person) -> Iterator[object]:
     words, wanted = {}, Q()
     for name in _texts(model):
         words[f"text_{name}"] = Cast(name, TextField())
-        for text in filter(None, (person.email, person.name)):
+        for text in filter(None, (person.email, person.name, person.mention)):
             # SQLite keeps what is no ASCII as JSON escapes it.
             for spelled in {text, json.dumps(text)[1:-1]}:
                 wanted |= Q(**{f"text_{name}__icontains": spelled})

@@ -30,7 +30,16 @@ from teams.models.retention import RetentionLimit, RetentionPolicy
 from teams.models.team import OwnAccounts, Team
 from teams.models.token import ApiToken, Scope
 from teams.models.usage import Basis, Spend, UsageEntry
-from teams.models.user import NOTICES, SOUNDS, Density, SignIn, TextSize, Theme, User
+from teams.models.user import (
+    NOTICES,
+    SOUNDS,
+    Density,
+    SignIn,
+    TextSize,
+    Theme,
+    User,
+    handle_of,
+)
 
 __all__ = [
     "DOMAIN_CLAIM",
@@ -81,4 +90,5 @@ __all__ = [
     "Theme",
     "UsageEntry",
     "User",
+    "handle_of",
 ]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -63,6 +64,11 @@ class UserManager(BaseUserManager["User"]):
         return user
 
 
+def handle_of(name: str) -> str:
+    """Returns: a name as one word; empty for one without letters and digits."""
+    return re.sub(r"\W+", "-", name).strip("-")
+
+
 class User(AbstractBaseUser, PermissionsMixin):
     """A person. Signs in by e-mail; `is_superuser` marks an operator, who sees no team by that."""
 
@@ -103,6 +109,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     @property
     def display_name(self) -> str:
         return self.name or self.email.partition("@")[0]
+
+    @property
+    def handle(self) -> str:
+        """What stands after an `@` to mention them. Namesakes have the same."""
+        return handle_of(self.display_name)
 
     @property
     def notified_kinds(self) -> str:

@@ -113,6 +113,7 @@ DOORS: dict[str, Recorded] = {
     "post (appearance|theme_save|shortcut|shortcuts_.+)": _VIEW,
     "post me/notifications": _VIEW,
     "post me/notifications/push.*": "where a browser takes messages, until it is signed out",
+    "post me/notifications/webhook.*": "where messages to the person go",
     # Settings.
     r"(post|put) (t/<slug:team>/settings/budgets|budget)": Did.BUDGETS_CHANGED,
     r"post t/<slug:team>/settings/budgets/notices/.+": _VIEW,

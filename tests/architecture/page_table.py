@@ -199,6 +199,10 @@ PAGES = [
     Row("post", "me/notifications", (422, 422, 422, 422, 422, 302)),
     Row("post", "me/notifications/push", (400, 400, 400, 400, 400, 302)),
     Row("post", "me/notifications/push/<int:subscription>/remove", NO_ACCOUNT),
+    Row("post", "me/notifications/webhook", (422, 422, 422, 422, 422, 302)),
+    Row("post", "me/notifications/webhook/test", NO_ACCOUNT),
+    Row("post", "me/notifications/webhook/secret", NO_ACCOUNT),
+    Row("post", "me/notifications/webhook/remove", (302, 302, 302, 302, 302, 302)),
     Row("get", "me/mcp", EACH),
     Row("post", "me/mcp/<int:sign_in>/end", (404, 404, 404, 404, 404, 302)),
     # How MCP clients get a token; here they say nothing that is one's.

@@ -14,6 +14,7 @@ from tests.e2e.installation import Installation
 from tests.e2e.rest import body, new_session, script, wait_for
 from tests.e2e.test_budgets import COSTLY, PRICED
 from tests.e2e.test_together import bobs as bobs
+from tests.sessions.webhook_receiver import receive
 
 pytestmark = [*of_page, pytest.mark.deep]
 
@@ -153,6 +154,36 @@ def test_web_push_is_turned_on_and_off(server: Installation, told: BrowserContex
         expect(page.get_by_text("This browser did not allow it.")).to_be_visible()
 
 
+def test_a_mention_reaches_the_webhook_of_a_teammate(
+    server: Installation, client: httpx.Client, told: BrowserContext, bobs: BrowserContext
+) -> None:
+    session = new_session(client)
+    with receive() as receiver, watched(told) as page, watched(bobs) as his:
+        his.goto(f"{server.url}/me/notifications")
+        form = his.locator("#own-webhook")
+        form.get_by_label("Address").fill(f"{receiver.address}/in")
+        form.get_by_role("button", name="Add").click()
+        expect(form.get_by_text("Copy the secret now.")).to_be_visible()
+        expect(form.locator(".secret code")).to_contain_text("whsec_")
+        expect(his.get_by_label("A teammate has mentioned you: Webhook")).to_be_checked()
+        form.get_by_role("button", name="Send a test").click()
+        expect(his.get_by_text("The test has arrived")).to_be_visible()
+        page.goto(f"{server.url}/t/{server.team}/s/{session}")
+        page.locator("#prompt").press_sequentially("What says @bo")
+        option = page.locator("#mentions .mention", has_text="Teammate")
+        expect(option).to_have_attribute("data-insert", "@Bob")
+        option.click()
+        page.locator("#prompt").press_sequentially("about it?")
+        page.keyboard.press("Enter")
+        expect(page.locator(".prompt-mention")).to_have_text("@Bob")
+        wait_for(lambda: len(receiver.got) > 1)
+        [line] = json.loads(receiver.got[1][1])["data"]["notifications"]
+        assert (line["kind"], line["session"]) == ("mentioned", {"id": session})
+        his.goto(line["url"])
+        expect(his.locator(".prompt-mention")).to_be_in_viewport()
+        client.post(f"/session/{session}/abort")
+
+
 def test_boxes_are_large_enough_for_fingers(server: Installation, told: BrowserContext) -> None:
     with phone(told) as page:
         page.goto(f"{server.url}/me/notifications")
@@ -160,7 +191,7 @@ def test_boxes_are_large_enough_for_fingers(server: Installation, told: BrowserC
         sizes = boxes.evaluate_all(
             "all => all.map((one) => one.getBoundingClientRect()).map((r) => [r.width, r.height])"
         )
-        assert len(sizes) == 10
+        assert len(sizes) == 11
         assert min(size for pair in sizes for size in pair) >= 40, sizes
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(wide) <= 0

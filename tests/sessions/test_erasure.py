@@ -29,7 +29,7 @@ from sessions.events.types import SessionStatus
 from sessions.git.places import rescued_root, store_of
 from sessions.git.project_folders import managed_home
 from sessions.jobs.erasure import run_erasure
-from sessions.models import AuditCursor, Message, Project, Session, State, Webhook
+from sessions.models import AuditCursor, Message, OwnWebhook, Project, Session, State, Webhook
 from teams.access import access_team
 from teams.actions.idempotency import Attempt, KeptAnswer, claim_key, keep_answer
 from teams.audit import AuditAction, record
@@ -290,7 +290,8 @@ def test_of_an_erased_person_only_a_pseudonym_is_left(
         person, project, title="for ZOE.QUARK@example.com, not zoe.quark@example.com.au"
     )
     story = Story(session, person)
-    story.ask("I am Zoe Quark")
+    story.ask("I am Zoe Quark, also called @zoe-Quark")
+    OwnWebhook.objects.create(user=person, url="https://hooks.example.com/zoe", secret="s")
     story.answer()
     story.done("grep", {"pattern": "Zoe Quark"}, "zoe.py: Zoe Quark")
     stopped = Cause(TurnReason.REJECTED, {"name": "Zoe Quark"})
@@ -303,7 +304,8 @@ def test_of_an_erased_person_only_a_pseudonym_is_left(
         request_person_erasure(alice, email=person.email, confirm=person.email)
     row = run(request_person_erasure(root, email=person.email, confirm=person.email))
     assert (row.state, row.problem) == ("done", "")
-    assert tables_with("Zoe Quark") == set()
+    assert tables_with("Zoe Quark") == tables_with("@Zoe-Quark") == set()
+    assert not OwnWebhook.objects.exists()
     assert tables_with("zoe.quark@example.com") == {
         "agent_sessions_event",
         "agent_sessions_session",

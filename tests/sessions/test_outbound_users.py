@@ -13,12 +13,12 @@ from pytest_django import Settings
 
 from opencode_web.lib.crypto import encrypt
 from opencode_web.lib.outbound import NO_ANSWER, FetchError, fetch_text
+from opencode_web.lib.signed_posts import SECRET_PREFIX
 from providers.key_tests import probe
 from providers.kinds import ProviderKind
 from providers.llm.events import Failed
 from providers.llm.reasons import ErrorReason
 from sessions.actions.deliveries import Claimed
-from sessions.actions.webhooks import SECRET_PREFIX
 from sessions.forges.adapter import ForgeError, ForgeKind
 from sessions.forges.registry import open_forge
 from sessions.git.clone_errors import UNREACHED

@@ -19,6 +19,10 @@ class Line:
     what: str
     subject: str
     path: str
+    kind: NotificationKind
+    team: Team
+    # None for what is of the whole team.
+    session_id: str | None = None
 
     @property
     def text(self) -> str:
@@ -38,6 +42,8 @@ class Message:
     title: str
     path: str
     tag: str
+    # The same whenever it is tried again.
+    id: str
     is_urgent: bool = False
 
 

@@ -6,8 +6,9 @@ from sessions.notifications.channels.base import Channel
 from sessions.notifications.channels.email import EmailChannel
 from sessions.notifications.channels.push import PushChannel
 from sessions.notifications.channels.slack import SlackChannel
+from sessions.notifications.channels.webhook import WebhookChannel
 
-CHANNELS: tuple[Channel, ...] = (PushChannel(), EmailChannel(), SlackChannel())
+CHANNELS: tuple[Channel, ...] = (PushChannel(), EmailChannel(), SlackChannel(), WebhookChannel())
 _BY_NAME = {one.name: one for one in CHANNELS}
 
 

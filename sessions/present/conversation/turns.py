@@ -16,6 +16,7 @@ from opencode_web.lib.json import number_of, object_of, text_of
 from sessions.changes.failed_calls import count_failed
 from sessions.changes.turn_diffs import counts_of, diffs_of
 from sessions.commands.template import mentions
+from sessions.events.mentions import people_in
 from sessions.events.stored import StoredAnswer, StoredFile, StoredPrompt
 from sessions.files import PICTURES, resource_of
 from sessions.models import Message, Part
@@ -182,6 +183,8 @@ def _mentions(text: str, parts: Iterable[Part], place: Place) -> dict[str, str]:
     if "@" not in text:
         return found
     for part in parts:
+        people = people_in(part.data.get("metadata"))
+        found |= {written.removeprefix("@"): "" for written, _ in people}
         name = part.data.get("filename", "")
         if part.type == "file" and resource_of(source := part.data.get("source")):
             written = text_of(object_of(source, "text"), "value").removeprefix("@")

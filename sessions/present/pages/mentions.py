@@ -1,5 +1,5 @@
-"""What a person can name while they write: `@` files, folders, agents, past sessions, resources of
-MCP servers and what is defined in files, and `/` commands.
+"""What a person can name while they write: `@` files, folders, agents, teammates, past sessions,
+resources of MCP servers and what is defined in files, and `/` commands.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from sessions.models import Session
 from sessions.present.frame.builtin import describe
 from sessions.present.pages.find_pages import Target
 from sessions.present.sessions import shown_title
+from teams.models import User
 
 MAX_SHOWN = 12
 MAX_COMMANDS = 60
 MAX_SESSIONS = 4
 _MAX_RESOURCES = 5
+_MAX_PEOPLE = 5
 _MAX_TITLE_CHARS = 80
 _MAX_PATCHES = 20
 _MAX_CHANGED = 50
@@ -54,6 +56,21 @@ def agent_mentions(agents: Iterable[Agent], typed: str) -> list[Mention]:
         for agent in agents
         if not agent.hidden and not agent.is_primary and agent.name.startswith(typed.lower())
     ]
+
+
+def people_mentions(people: Iterable[User], typed: str) -> list[Mention]:
+    """Those one of whose names begins so."""
+    wanted = typed.casefold()
+    found = [
+        Mention(f"@{one.handle}", "user", one.display_name, _("Teammate"))
+        for one in people
+        if one.handle and any(name.casefold().startswith(wanted) for name in _names(one))
+    ]
+    return found[:_MAX_PEOPLE]
+
+
+def _names(one: User) -> list[str]:
+    return [one.handle, *one.display_name.split()]
 
 
 def file_mentions(paths: Iterable[str]) -> list[Mention]:

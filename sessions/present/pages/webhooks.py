@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
+from opencode_web.lib.signed_posts import UNREADABLE
 from sessions.forms.webhooks import EVENTS
 from sessions.models import Webhook, WebhookDelivery
 
 # As they are stored, in English: other programs read them too.
 _STORED = (
     gettext_noop("The webhook was switched off."),
-    gettext_noop("Its secret cannot be read with this server's key. Make a new one."),
+    UNREADABLE,
     gettext_noop("Nothing could be delivered for 3 days."),
 )
 _UNREACHED, _BY = "It could not be reached: ", " switched it off."
@@ -34,7 +35,7 @@ class WebhookLine:
 
 
 def sent_line(row: WebhookDelivery) -> SentLine:
-    return SentLine(row, _event(row.event), _problem(row))
+    return SentLine(row, _event(row.event), problem_text(row.status, row.problem))
 
 
 def webhook_line(row: Webhook) -> WebhookLine:
@@ -53,15 +54,16 @@ def _event(name: str) -> str:
     return str(EVENTS.get(name) or (pgettext("webhook event", "Test") if name == "ping" else name))
 
 
-def _problem(row: WebhookDelivery) -> str:
-    if not row.problem:
+def problem_text(status: int, problem: str) -> str:
+    """Returns: why something did not arrive, in the reader's language; nothing if it did."""
+    if not problem:
         return ""
-    if row.problem.startswith(_UNREACHED):
-        why = row.problem.removeprefix(_UNREACHED)
+    if problem.startswith(_UNREACHED):
+        why = problem.removeprefix(_UNREACHED)
         return _("It could not be reached: {why}.").format(why=_(why) if why else "?")
-    if 300 <= row.status < 400:
+    if 300 <= status < 400:
         text = _("The server responded with status {status}. Redirects are not followed.")
-        return text.format(status=row.status)
-    if row.status:
-        return _("The server responded with status {status}.").format(status=row.status)
-    return _(row.problem) if row.problem in _STORED else row.problem
+        return text.format(status=status)
+    if status:
+        return _("The server responded with status {status}.").format(status=status)
+    return _(problem) if problem in _STORED else problem

@@ -10,13 +10,15 @@ from django.test import Client
 from django.utils import timezone
 
 from opencode_web.lib.ids import new_id
+from sessions.actions.privacy import set_private
 from sessions.config.effective import project_config
 from sessions.events.parts import PatchPart
 from sessions.events.types import PartUpdated
 from sessions.mcp.servers import digest_of
 from sessions.models import McpServer, Project, Session
-from teams.models import User
-from tests.sessions.factories import make_session
+from teams.models import Role, Team, User
+from tests.factories import add_member, make_user
+from tests.sessions.factories import make_session, session_access
 from tests.sessions.story import Story, write
 
 # What looks at files does so on a thread of its own.
@@ -156,3 +158,18 @@ def test_past_sessions_are_offered_by_their_title(
     assert past.pk not in asked(browser, project, "@", session.pk)
     Session.objects.filter(pk=session.pk).update(title="The till itself")
     assert f"@{session.pk} (" not in asked(browser, project, "@till", session.pk)
+
+
+def test_people_who_see_it_are_offered(
+    browser: Client, project: Project, session: Session, team: Team, alice: User, bill: User
+) -> None:
+    zoe = make_user("zoe@example.com", name="Zoe Quark")
+    add_member(team, zoe, Role.MEMBER)
+    for own in ("", session.pk):
+        for typed in ("@zo", "@QUA", "@zoe-q"):
+            assert 'data-insert="@Zoe-Quark"' in asked(browser, project, typed, own)
+        assert "zoe@example.com" not in asked(browser, project, "@zoe", own)
+        for typed in ("@alice", "@bill", "@charlie"):
+            assert "No matches." in asked(browser, project, typed, own)
+    set_private(session_access(alice, session), private=True)
+    assert "No matches." in asked(browser, project, "@zoe", session.pk)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from datetime import time
@@ -8,14 +9,17 @@ from typing import Any
 import pytest
 from allauth.usersessions.models import UserSession
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from opencode_web.lib.crypto import decrypt, encrypt
-from sessions.models import NotificationKind, PushKey, PushSubscription
+from sessions.models import NotificationKind, OwnWebhook, PushKey, PushSubscription
 from sessions.notifications.choices import ChannelChoice, Choices
 from sessions.notifications.push_key import load_key
 from teams.models import Team, User
+from tests.factories import make_user
 from tests.sessions.push_service import PushBrowser
+from tests.sessions.webhook_receiver import receive
 
 pytestmark = pytest.mark.django_db
 ClientFor = Callable[[User | None], Client]
@@ -200,3 +204,61 @@ def test_the_page_is_there_without_the_key(
 def test_there_is_one_key(team: Team) -> None:
     assert load_key().public == load_key().public
     assert PushKey.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_webhook_is_added_tried_changed_and_deleted(client_for: ClientFor, alice: User) -> None:
+    client = client_for(alice)
+    assert "Enter an address below first." in page(client)
+    with receive() as receiver:
+        url = f"{receiver.address}/in"
+        html = client.post(f"{URL}/webhook", {"url": url}).content.decode()
+        row = OwnWebhook.objects.get()
+        secret = decrypt(row.secret)
+        assert secret in html
+        assert 'name="webhook_asks"' in html
+        assert secret not in page(client)
+        answer = client.post(f"{URL}/webhook/test", follow=True).content.decode()
+        assert "The test has arrived: the server responded with status 204." in answer
+        assert json.loads(receiver.got[0][1])["type"] == "ping"
+        receiver.status = 500
+        answer = client.post(f"{URL}/webhook/test").content.decode()
+        assert "The test has not arrived. The server responded with status 500." in answer
+        assert "Failing" in answer
+        OwnWebhook.objects.update(disabled_at=timezone.now())
+        html = page(client)
+        assert "nothing could be delivered for three days" in html
+        assert 'name="webhook_asks"' not in html
+        receiver.status = 200
+        client.post(f"{URL}/webhook/test")
+        assert OwnWebhook.objects.get().disabled_at is None
+    fresh = client.post(f"{URL}/webhook/secret").content.decode()
+    assert decrypt(OwnWebhook.objects.get().secret) in fresh
+    assert secret not in fresh
+    client.post(f"{URL}/webhook", {"url": "https://hooks.example.com/other"})
+    assert OwnWebhook.objects.get().url == "https://hooks.example.com/other"
+    assert 'value="https://hooks.example.com/other"' in page(client)
+    assert "hooks.example.com" not in page(client_for(make_user("x@example.com")))
+    client.post(f"{URL}/webhook/remove")
+    assert not OwnWebhook.objects.exists()
+    assert client.post(f"{URL}/webhook/test").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://example.com/in", "must start with https://."),
+        ("https://user:pw@example.com/in", "must not contain a user name or password."),
+        ("https://169.254.169.254/latest", "This address cannot be used: "),
+        ("file:///etc/passwd", "must start with http:// or https://."),
+        ("https://example.com/" + "a" * 2000, "at most 2000 characters"),
+        ("", "This field is required."),
+    ],
+)
+def test_an_address_that_nothing_may_be_sent_to_is_refused(
+    client_for: ClientFor, alice: User, url: str, said: str
+) -> None:
+    answer = client_for(alice).post(f"{URL}/webhook", {"url": url})
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert not OwnWebhook.objects.exists()

@@ -20,7 +20,7 @@ from sessions.access import SessionAccess
 from sessions.actions.rest import lock_at_rest
 from sessions.changes.restore_request import RestoreRequest, write_request
 from sessions.changes.steps import changed_steps
-from sessions.changes.turn_diffs import diffs_of, summary_events
+from sessions.changes.turn_diffs import is_changed_since, summary_events
 from sessions.checkouts.rows import at_work
 from sessions.context_use import restored_context
 from sessions.events.reasons import RestoreReason
@@ -111,17 +111,18 @@ def commit_revert(access: SessionAccess) -> Session:
 
 
 @transaction.atomic
-def revert_file(access: SessionAccess, scope: str, file: str) -> Session:
-    """Put one file back as it was before the turn of the prompt `scope`. No message is hidden.
+def revert_file(access: SessionAccess, scope: str, file: str, *, old: str = "") -> Session:
+    """Put one file back as it was before the turn of the prompt `scope`; `old` is its name there,
+    when it was renamed since. No message is hidden.
 
     Returns: as `revert_session`. Raises: NotFound when that turn has not changed it; SessionBusy.
     """
     session = lock_at_rest(access)
     prompt = Message.objects.visible(session).filter(pk=scope, role="user").first()
-    if prompt is None or all(diff.get("file") != file for diff in diffs_of(prompt.data)):
+    if prompt is None or not is_changed_since(session, prompt, file, old):
         raise NotFound("Changed file", file)
-    _ask_for(access, session, "file", scope=scope, file=file)
-    _record(AuditAction.FILE_REVERTED, access, session, file=file)
+    _ask_for(access, session, "file", scope=scope, file=file, old=old)
+    _record(AuditAction.FILE_REVERTED, access, session, file=file, **({"old": old} if old else {}))
     return session
 
 

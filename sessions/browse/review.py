@@ -27,7 +27,7 @@ from sessions.browse.compared import Compared, Nothing, find_compared
 from sessions.browse.file_scope import FileScope
 from sessions.browse.index import NOTHING_STAGED, Staged, staged_blobs, staged_of
 from sessions.checkouts.repository import CheckoutError, Repository
-from sessions.git.snapshot_diffs import FileChange, Listing, whole_lines
+from sessions.git.snapshot_diffs import RENAME_LIMIT, FileChange, Listing, whole_lines
 from tools.errors import ToolError
 from tools.files.file_kind import SAMPLE_BYTES, attachment_mime, is_binary
 from tools.paths import Located, open_file, stat_located
@@ -46,9 +46,8 @@ _MAX_HASHED_BYTES = 4 * 1024 * 1024
 MAX_CONTEXT = 1_000_000
 # Larger pictures are not compared.
 MAX_PICTURE_BYTES = 3 * 1024 * 1024
-# Exact renames are always found; of similar files only among so many, as each is compared to each.
 _DIFF = (
-    *("diff", "-M", "-l200", "--no-ext-diff", "--no-textconv", "--no-color"),
+    *("diff", "-M", RENAME_LIMIT, "--no-ext-diff", "--no-textconv", "--no-color"),
     "--submodule=short",
 )
 _LETTERS: dict[str, Letter] = {"A": "added", "D": "deleted", "R": "renamed"}
@@ -179,7 +178,7 @@ async def diff_file(
     Raises: Forbidden by the rules of the project; NotFound where there is nothing to compare;
     Unavailable when git fails.
     """
-    names = _apart(*readable_names(scope, file, old))
+    names = apart(*readable_names(scope, file, old))
     options = diff_options(spaces=spaces, context=context)
     try:
         repository, compared = await _opened(scope, mode)
@@ -265,7 +264,7 @@ def readable_names(scope: FileScope, file: str, old: str = "") -> list[str]:
     return names
 
 
-def _apart(file: str, old: str = "") -> list[str]:
+def apart(file: str, old: str = "") -> list[str]:
     """Without the old name where one is below the other: that of a folder stands for all in it."""
     below = f"{file}/".startswith(f"{old}/") or f"{old}/".startswith(f"{file}/")
     return [file] if not old or below else [file, old]

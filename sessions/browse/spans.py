@@ -10,6 +10,7 @@ from sessions.browse.file_scope import FileScope
 from sessions.browse.review import (
     MAX_PICTURE_BYTES,
     Picture,
+    apart,
     diff_options,
     readable_names,
     tell_picture,
@@ -40,20 +41,29 @@ class SpanDiff(TypedDict):
 
 
 async def count_span(
-    scope: FileScope, session_id: str, before: str, after: str, files: list[str]
+    scope: FileScope,
+    session_id: str,
+    before: str,
+    after: str,
+    files: list[str],
+    old: list[str] | None = None,
 ) -> list[SpanCounts]:
-    """Returns: those that differ between two snapshots.
+    """`old`: names that some of the files had before.
 
-    Raises: NotFound when one is not kept any more.
+    Returns: those that differ between two snapshots. Raises: NotFound when one is not kept any
+    more.
     """
+    snapshots, names = await _snapshots(session_id), frozenset([*files, *(old or ())])
     try:
-        changes = await (await _snapshots(session_id)).counts(before, after, frozenset(files))
+        changes = await snapshots.counts(before, after, names)
+        if old:
+            changes += await snapshots.renames(before, after, changes, least="1%")
     except SnapshotError as exc:
         raise NotFound("Snapshot", before) from exc
     return [
         {
             "file": change.file,
-            "status": change.status,
+            "status": change.kind,
             "additions": change.additions,
             "deletions": change.deletions,
         }
@@ -67,18 +77,19 @@ async def diff_span(
     before: str,
     after: str,
     file: str,
+    old: str = "",
     *,
     spaces: bool = True,
     context: int = 3,
 ) -> SpanDiff:
-    """Returns: an empty patch for no change.
+    """`old`: the name that it had before. Returns: an empty patch for no change.
 
     Raises: Forbidden by the rules of the project; NotFound when a snapshot is not kept any more.
     """
-    readable_names(scope, file)
-    options = diff_options(spaces=spaces, context=context)
+    names = apart(*readable_names(scope, file, old))
+    options = (*diff_options(spaces=spaces, context=context), *(("-M1%",) if names[1:] else ()))
     try:
-        patch = await (await _snapshots(session_id)).patch_of(before, after, file, *options)
+        patch = await (await _snapshots(session_id)).patch_of(before, after, names, *options)
     except SnapshotError as exc:
         raise NotFound("Snapshot", before) from exc
     is_binary = "\nBinary files " in patch.partition("\n@@")[0]

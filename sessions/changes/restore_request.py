@@ -31,7 +31,7 @@ class RestoreRequest(Frozen):
     from_seq: int = 0
     scope: str = ""
     file: str = ""
-    # What the last commit calls it, when it was renamed since.
+    # What it was called in the last commit or before the turn, when it was renamed since.
     old: str = ""
     # Only these lines of it: the range of a hunk. `looked`: the stamp of the file they are in.
     hunk: tuple[int, int, int, int] | None = None

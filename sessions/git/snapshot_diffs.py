@@ -16,13 +16,16 @@ MAX_PATCHES_BYTES = 4 * 1024 * 1024
 # What is named of very many files; the counts are always whole.
 MAX_FILES = 2_000
 MAX_NAME_CHARS = 200_000
+# Exact renames are always found; of similar files only among so many, as each is compared to each.
+RENAME_LIMIT = "-l200"
 
 
 @dataclass(frozen=True)
 class FileChange:
     """One changed file between two snapshots.
 
-    `patch` is a unified diff, empty for a binary file and for a large one.
+    `patch` is a unified diff, empty for a binary file and for a large one. `old`: the name that it
+    had before.
     """
 
     file: str
@@ -30,12 +33,19 @@ class FileChange:
     additions: int
     deletions: int
     patch: str
+    old: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The status, also of renames."""
+        return "renamed" if self.old else self.status
 
     def to_wire(self) -> JsonObject:
-        """Returns: `SnapshotFileDiff`."""
+        """Returns: `SnapshotFileDiff`; of a rename, which it does not know, with the `old` name."""
         return {
+            **({"old": self.old} if self.old else {}),
             "file": self.file,
-            "status": self.status,
+            "status": self.kind,
             "additions": self.additions,
             "deletions": self.deletions,
             "patch": self.patch,
@@ -44,12 +54,16 @@ class FileChange:
 
 @dataclass(frozen=True)
 class Changes:
-    """The changed files between two snapshots: the first by name, and the counts of all."""
+    """The changed files between two snapshots: the first by name, and the counts of all.
+
+    `renames` tell of two of the files in one.
+    """
 
     files: list[FileChange]
     total: int = 0
     additions: int = 0
     deletions: int = 0
+    renames: list[FileChange] = field(default_factory=list)
 
     def rest(self) -> JsonObject:
         """Returns: the counts of those that are not among the files; empty without any."""
@@ -152,6 +166,16 @@ def read_changes(listed: Iterable[str]) -> list[tuple[FileChange, int]]:
             )
             # A file that became a link is deleted and created.
             changes.append((change, 2 if letter == "T" else 1))
+    return changes
+
+
+def read_renames(listed: Iterable[str]) -> list[FileChange]:
+    """Read `--numstat -z` of renamed files only, in git's order."""
+    fields, changes = iter(filter(None, listed)), list[FileChange]()
+    for counts in fields:
+        old, new = next(fields), next(fields)
+        added, deleted = (int(one) if one.isdecimal() else 0 for one in counts.split("\t")[:2])
+        changes.append(FileChange(new, "modified", added, deleted, "", old))
     return changes
 
 

@@ -15,7 +15,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import asdict
 from functools import cache
@@ -29,11 +29,13 @@ from sessions.git.snapshot_diffs import (
     MAX_FILES,
     MAX_NAME_CHARS,
     MAX_PATCHES_BYTES,
+    RENAME_LIMIT,
     Changes,
     FileChange,
     Listing,
     Names,
     read_changes,
+    read_renames,
     split_patches,
     with_patches,
 )
@@ -183,12 +185,31 @@ class Snapshots:
         """Returns: those of the files that differ, without patches. Raises: SnapshotError."""
         return [change for change, _ in (await self._compare(before, after, only=files))[0]]
 
-    async def patch_of(self, before: str, after: str, file: str, *options: str) -> str:
-        """Returns: what git says about one file, with options of its own, cut where it is long.
+    async def renames(
+        self, before: str, after: str, files: Iterable[FileChange], *, least: str = "50%"
+    ) -> list[FileChange]:
+        """Find files that were renamed among those that differ. `least`: how similar they are.
 
-        Raises: SnapshotError.
+        Returns: one change for two of `files`, with its patch. Raises: SnapshotError.
         """
-        return await self._diff(*options, "--patch", before, after, only=("--", file))
+        # A name that is no text cannot be asked for.
+        known = {one.file: one.status for one in files if "\ufffd" not in one.file}
+        names = [name for name, status in known.items() if status != "modified"]
+        if not {"added", "deleted"} <= set(known.values()):
+            return []
+        options, only = (f"-M{least}", RENAME_LIMIT, "--diff-filter=R"), ("--", *names)
+        said = await self._diff(*options, "--numstat", "-z", before, after, only=only)
+        if not (found := read_renames(said.split("\0"))):
+            return []
+        said = await self._diff(*options, "--patch", before, after, only=only)
+        changes = with_patches([(one, 1) for one in found], split_patches(said))
+        return [one for one in changes if one.file in known and one.old in known]
+
+    async def patch_of(self, before: str, after: str, names: Sequence[str], *options: str) -> str:
+        """Returns: what git says about one file by its names, with options of its own, cut where it
+        is long. Raises: SnapshotError.
+        """
+        return await self._diff(*options, "--patch", before, after, only=("--", *names))
 
     async def content(self, tree: str, file: str, *, limit_bytes: int) -> bytes | None:
         """Returns: a file of a tree, None for a larger one. Raises: SnapshotError; none is one."""

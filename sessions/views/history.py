@@ -111,7 +111,8 @@ def file_revert(request: TeamRequest, session: str) -> HttpResponse:
     """One changed file as it was before a turn."""
     access = session_of(request, session, need=Role.MEMBER)
     file = request.POST.get("file", "")
-    revert_file(access, request.POST.get("turn", ""), file)
+    old = request.POST.get("old", "")
+    revert_file(access, request.POST.get("turn", ""), file, old=old)
     text = _("%(file)s goes back to its state before this turn.") % {"file": file}
     return file_reverted(request, access.session, file, text)
 

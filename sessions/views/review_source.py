@@ -147,8 +147,8 @@ def picture_of(request: TeamRequest, session: Session, asked: Asked, *, after: b
 
 def _counted(request: TeamRequest, session: Session, asked: Asked, found: Found) -> Found:
     """Edits of one file in several turns, counted as one change."""
-    files = [entry.path for entry in found.entries if is_combined(entry)]
-    span = span_of(session, asked) if files else None
+    several = [entry for entry in found.entries if is_combined(entry)]
+    span = span_of(session, asked) if several else None
     if span is None:
         return found
     try:
@@ -159,7 +159,8 @@ def _counted(request: TeamRequest, session: Session, asked: Asked, found: Found)
             session_id=session.pk,
             before=span.before,
             after=span.after,
-            files=files,
+            files=[entry.path for entry in several],
+            old=[entry.old for entry in several if entry.status == "renamed"],
         )
     except AppError:
         # Snapshots are not kept for ever, and their host can be away: the log knows each edit.
@@ -188,6 +189,7 @@ def _spanned(
             before=span.before,
             after=span.after,
             file=entry.path,
+            old=entry.old,
             spaces=spaces,
             context=context,
         )

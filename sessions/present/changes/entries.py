@@ -18,7 +18,8 @@ from sessions.browse.review import Review, ReviewDiff
 from sessions.changes.turn_diffs import (
     Counts,
     counts_now,
-    diffs_of,
+    first_name,
+    follow_files,
     newest_diffs,
     prompts_with_changes,
     rest_of,
@@ -82,7 +83,8 @@ class ChangeEntry:
     """A changed file. `patches` in the order of the turns, as far as the log has them; one of git.
 
     `stamp` changes with what there is to show. `digest` tells what was looked at; git has it only
-    for the files that it was wanted for. `turn` is the prompt before which a file can be put back.
+    for the files that it was wanted for. `turn` is the prompt before which a file can be put back,
+    `old` the name that the file had then.
     """
 
     path: str
@@ -151,14 +153,10 @@ def entries_of_log(session: Session, *, turn: str = "", whole: bool = False) -> 
     """Of the newest turn that has changed something, of the turn `turn`, or of all turns."""
     rows = changing_prompts(session, turn=turn, whole=whole).values_list("pk", "data")
     found = list(rows)[::-1]
-    by_path: dict[str, list[tuple[str, JsonObject]]] = {}
-    for prompt, data in found:
-        for diff in diffs_of(data):
-            by_path.setdefault(text_of(diff, "file"), []).append((prompt, diff))
     summaries = [object_of(data, "summary") for _, data in found]
     notes = [stored_text(object_of(one, "cause"), text_of(one, "body")) for one in summaries]
     return Found(
-        [_of_log(path, own) for path, own in sorted(by_path.items())],
+        [_of_log(path, own) for path, own in sorted(follow_files(found).items())],
         list(dict.fromkeys(note for note in notes if note)),
         rest=sum((rest_of(data) for _, data in found), Counts()),
     )
@@ -170,9 +168,17 @@ def _of_log(path: str, own: list[tuple[str, JsonObject]]) -> ChangeEntry:
         sum(number_of(diff, key) or 0 for _, diff in own) for key in ("additions", "deletions")
     )
     digest = hashlib.sha256("\0".join(patches).encode("utf-8", "replace")).hexdigest()
+    first = first_name(own)
+    status = text_of(own[-1][1], "status")
+    if status != "deleted" and first != path:
+        status = "added" if text_of(own[0][1], "status") == "added" else "renamed"
+    elif status == "renamed":
+        # Back to its first name.
+        status = "modified"
     return ChangeEntry(
         path=path,
-        status=text_of(own[-1][1], "status"),
+        old=first if first != path else "",
+        status=status,
         added=added,
         removed=removed,
         stamp=digest[:16],
@@ -224,6 +230,6 @@ def entry_of_git(path: str, wire: ReviewDiff) -> ChangeEntry:
 
 
 def matching(entries: Iterable[ChangeEntry], wanted: str) -> list[ChangeEntry]:
-    """Those with these letters in their path, whatever the case."""
+    """Those with these letters in their path, or the one they had, whatever the case."""
     low = wanted.lower()
-    return [entry for entry in entries if low in entry.path.lower()]
+    return [one for one in entries if low in one.path.lower() or low in one.old.lower()]

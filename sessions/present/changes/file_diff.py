@@ -188,11 +188,10 @@ def binary_diff(entry: ChangeEntry, place: Place, asked: Asked) -> FileDiff:
     if not is_picture:
         return FileDiff(file_id(entry.path), entry.path, note=_("Binary file, not shown."))
     kept = place.url("review_picture")
-    was = {**asked.names, "file": entry.old or entry.path}
-    before = f"{kept}?{urlencode(was)}"
+    before = f"{kept}?{urlencode({**asked.names, 'file': entry.old or entry.path})}"
     after = f"{place.url('file_raw')}?{urlencode({'file': entry.path, 'stamp': entry.stamp})}"
     if asked.turn or asked.source.is_kept:
-        after = f"{kept}?{urlencode({**was, 'side': 'after'})}"
+        after = f"{kept}?{urlencode({**asked.names, 'file': entry.path, 'side': 'after'})}"
     return FileDiff(
         file_id(entry.path),
         entry.path,

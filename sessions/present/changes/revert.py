@@ -35,7 +35,7 @@ class Undo:
 def build_revert(entry: ChangeEntry, place: Place, asked: Asked) -> Revert | None:
     """Returns: None where a file cannot go back by itself."""
     if entry.turn:
-        names = {"file": entry.path, "turn": entry.turn}
+        names = {"file": entry.path, "old": entry.old, "turn": entry.turn}
         lost = _("Later changes to it are reverted, too. You can undo this until the next message.")
         is_whole = asked.source is Source.SESSION and not asked.turn
         says = _before_session(entry) if is_whole else _before_turn(entry)
@@ -62,12 +62,21 @@ def without(undos: Sequence[Undo], page: Sequence[ChangeEntry]) -> list[Undo]:
 def _before_session(entry: ChangeEntry) -> str:
     if entry.status == "added":
         return _("The file is removed, because it did not exist before this session.")
+    if entry.status == "renamed":
+        text = _(
+            "%(file)s is removed, and %(old)s is restored to its state before this session "
+            "changed it."
+        )
+        return text % {"file": entry.path, "old": entry.old}
     return _("The file is restored to its state before this session changed it.")
 
 
 def _before_turn(entry: ChangeEntry) -> str:
     if entry.status == "added":
         return _("The file is removed, because it did not exist before this turn.")
+    if entry.status == "renamed":
+        text = _("%(file)s is removed, and %(old)s is restored to its state before this turn.")
+        return text % {"file": entry.path, "old": entry.old}
     return _("The file is restored to its state before this turn.")
 
 

@@ -80,6 +80,8 @@ class ChangedFile:
     # All of it, and not only lines: nothing more of it can go back.
     is_reverted: bool = False
     viewed: bool = False
+    # What links to the name that a renamed file had lead to.
+    old_id: str = ""
     # Written by a program: folded until somebody wants it.
     is_generated: bool = False
     open_url: str = ""
@@ -246,7 +248,8 @@ def _address(base: str, asked: Asked, **more: str) -> str:
 
 def _start(entries: Sequence[ChangeEntry], asked: Asked) -> int:
     if asked.file:
-        places = (place for place, entry in enumerate(entries) if entry.path == asked.file)
+        named = ((entry.path, entry.old) for entry in entries)
+        places = (place for place, one in enumerate(named) if asked.file in one)
         start = next(places, 0)
     else:
         start = min(asked.start, max(0, len(entries) - 1))
@@ -280,7 +283,7 @@ def _files(
     place, files, room = Place.of(session), [], _DRAWN_ROWS
     is_known = has_more(session, asked)
     undos = {undo.path: undo for undo in build_undos(session, place)}
-    reverted = reverted_paths(session)
+    reverted, names = reverted_paths(session), {entry.path for entry in page}
     for index, entry in enumerate(page):
         file, split = ChangedFile.of(entry, place, asked), is_split(entry, options)
         is_drawn = (
@@ -308,6 +311,7 @@ def _files(
             undo=undos.get(entry.path),
             is_reverted=entry.path in reverted and not asked.git_mode,
             viewed=person.has_viewed(entry),
+            old_id=file_id(entry.old) if entry.old and entry.old not in names else "",
             # What is drawn follows the person's taste and comments, too.
             stamp=f"{entry.stamp}{'s' * split}{'w' * (not options.spaces)}{_written(own)}",
         )

@@ -63,6 +63,9 @@ def with_counts(entries: Sequence[ChangeEntry], counts: Sequence[SpanCounts]) ->
 def _counted(entry: ChangeEntry, counts: SpanCounts | None) -> ChangeEntry:
     if counts is None:
         return replace(entry, added=0, removed=0)
+    if entry.status == "renamed" and counts["status"] != "renamed":
+        # Too little is left of the file for Git to see it. The log knows each edit.
+        return entry
     return replace(
         entry,
         status=counts["status"],

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from opencode_web.lib.ids import is_id
 from opencode_web.lib.json import number_of, object_of, text_of
 from sessions.changes.failed_calls import count_failed
-from sessions.changes.turn_diffs import counts_of, diffs_of
+from sessions.changes.turn_diffs import changes_of, counts_of
 from sessions.commands.template import mentions
 from sessions.events.mentions import people_in
 from sessions.events.stored import StoredAnswer, StoredFile, StoredPrompt
@@ -48,7 +48,10 @@ class TurnRows:
 
 @dataclass(frozen=True)
 class ChangedFile:
+    """`old`: the name that it had before it was renamed."""
+
     path: str
+    old: str
     added: int
     removed: int
     url: str
@@ -260,10 +263,11 @@ def _listed(rows: TurnRows, place: Place) -> list[ChangedFile]:
     base = place.changes_url(rows.id)
     if not base or not rows.prompt:
         return []
-    paths = {text_of(one, "file"): one for one in diffs_of(rows.prompt.data)[:LISTED_FILES]}
+    paths = {text_of(one, "file"): one for one in changes_of(rows.prompt.data)[:LISTED_FILES]}
     return [
         ChangedFile(
             path,
+            text_of(one, "old"),
             number_of(one, "additions") or 0,
             number_of(one, "deletions") or 0,
             f"{base}&{urlencode({'file': path})}#file-{file_id(path)}",

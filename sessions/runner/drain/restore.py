@@ -204,7 +204,7 @@ async def _one_file(
         hunk = HunkRange(*request.hunk) if request.hunk else None
         plan = await plan_last_commit(session, snapshots, names, now, hunk=hunk)
     else:
-        plan = (await plan_before(snapshots, rows.steps, end=now)).only(request.file)
+        plan = (await plan_before(snapshots, rows.steps, end=now)).only(request.file, request.old)
     if not plan.wanted:
         return [_failure(Cause(RestoreReason.UNCHANGED, {"file": request.file}))]
     outcome = await carry_out(snapshots, plan, now)

@@ -194,7 +194,9 @@ async def _changes_of(snapshots: Snapshots, steps: list[ChangedStep]) -> Changes
     if any(one[1] != other[0] for one, other in pairwise(pairs)):
         found = snapshots.entry_changes(pairs)
         own = {change.path.decode("utf-8", "replace") async for change in found}
-    return await snapshots.changes(pairs[0][0], pairs[-1][1], own=own)
+    before, after = pairs[0][0], pairs[-1][1]
+    changes = await snapshots.changes(before, after, own=own)
+    return replace(changes, renames=await snapshots.renames(before, after, changes.files))
 
 
 def _summary_events(session: Session, changed: list[_Changed]) -> list[SessionEvent]:
@@ -205,10 +207,13 @@ def _summary_events(session: Session, changed: list[_Changed]) -> list[SessionEv
         prompt = fresh.messages.get(pk=one.prompt_id)
         info = UserMessage.model_validate(prompt.data)
         # Patches are kept for good, and exported.
-        diffs: list[JsonValue] = [
-            redactor.json(change.to_wire()) for change in _bounded(one.changes.files)
+        renames, files = one.changes.renames, one.changes.files
+        rows: list[JsonValue] = [
+            redactor.json(change.to_wire()) for change in _bounded([*renames, *files])
         ]
-        summary: JsonObject = {"diffs": diffs}
+        summary: JsonObject = {"diffs": rows[len(renames) :]}
+        if renames:
+            summary["renames"] = rows[: len(renames)]
         if rest := one.changes.rest():
             summary["more"] = rest
         if one.left_out:
@@ -253,7 +258,5 @@ def _bounded(changes: list[FileChange]) -> list[FileChange]:
     for change in changes:
         patch = change.patch if len(change.patch) <= room else ""
         room -= len(patch)
-        kept.append(
-            FileChange(change.file, change.status, change.additions, change.deletions, patch)
-        )
+        kept.append(replace(change, patch=patch))
     return kept

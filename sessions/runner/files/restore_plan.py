@@ -27,9 +27,9 @@ class Plan:
     spared: frozenset[bytes] = frozenset()
     is_part: bool = False
 
-    def only(self, file: str) -> Plan:
-        """The plan for one file, by its name as people see it."""
-        paths = [path for path in self.wanted if to_text(path) == file]
+    def only(self, *names: str) -> Plan:
+        """The plan for one file, by its names as people see them."""
+        paths = [path for path in self.wanted if to_text(path) in names]
         return Plan(
             {path: self.wanted[path] for path in paths},
             {path: self.expected[path] for path in paths},

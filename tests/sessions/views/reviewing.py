@@ -69,6 +69,11 @@ def paths(html: str) -> list[str]:
     return re.findall(r'data-file-card aria-label="([^"]*)"', html)
 
 
+def letters(html: str) -> str:
+    cards = html.split('class="changes-diffs"')[1]
+    return "".join(re.findall(r'class="change-letter"[^>]*><span aria-hidden="true">(.)', cards))
+
+
 def fields_of(html: str, action: str, file: str) -> dict[str, str]:
     """What the form of a file with this address would send."""
     for form in html.split(f'action="{action}"')[1:]:

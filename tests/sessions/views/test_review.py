@@ -11,15 +11,10 @@ from sessions.models import Project, Session
 from sessions.present.changes.review import PAGE_FILES
 from teams.models import User
 from tests.sessions.story import tell_whole_turn
-from tests.sessions.views.reviewing import PNG, Repository, Review, paths
+from tests.sessions.views.reviewing import PNG, Repository, Review, letters, paths
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 ClientFor = Callable[[User | None], Client]
-
-
-def letters(html: str) -> str:
-    cards = html.split('class="changes-diffs"')[1]
-    return "".join(re.findall(r'class="change-letter"[^>]*><span aria-hidden="true">(.)', cards))
 
 
 def test_what_is_uncommitted_is_listed_with_a_letter_and_shown_file_by_file(
@@ -180,6 +175,21 @@ def test_pictures_are_shown_before_and_after(review: Review, repository: Reposit
     binary = review.get("/file?source=uncommitted&file=old+name.txt")
     assert "Binary file, not shown." in binary
     assert review.ask("/review/picture?source=uncommitted&file=till.py").status_code == 404
+
+
+def test_a_renamed_picture_is_shown_under_either_name(
+    review: Review, repository: Repository
+) -> None:
+    before, after = PNG + b"line\n" * 50, PNG + b"line\n" * 51
+    (repository.folder / "logo.png").write_bytes(before)
+    repository.commit()
+    (repository.folder / "logo.png").unlink()
+    (repository.folder / "sign.png").write_bytes(after)
+    repository.commit()
+    html = review.get("/file?source=commit&file=sign.png&old=logo.png")
+    urls = dict.fromkeys(re.findall(r'<img src="([^"]*)"', html))
+    kept = [review.client.get(url.replace("&amp;", "&")).content for url in urls]
+    assert kept == [before, after]
 
 
 def test_a_large_diff_comes_when_it_is_asked_for(review: Review, repository: Repository) -> None:

@@ -11,10 +11,11 @@ from pytest_django import Settings
 
 from opencode_web.lib.loop import submit
 from sessions.models import Project, SavedRule, Session
+from sessions.present.changes.file_diff import file_id
 from sessions.runner import run_session
 from teams.models import User
 from tests.sessions.factories import prompt, script
-from tests.sessions.views.reviewing import PNG, Repository, Review, paths
+from tests.sessions.views.reviewing import PNG, Repository, Review, fields_of, letters, paths
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 ClientFor = Callable[[User | None], Client]
@@ -181,3 +182,125 @@ def test_a_comment_can_be_about_lines_that_were_opened(review: Review, agent: Ag
     for html in (review.pane("source=turn"), review.get("/file?source=turn&file=till.py")):
         assert "These lines have changed" not in html
         assert "Words" in html
+
+
+def counts(review: Review, session: Session) -> tuple[list[str], set[str], str]:
+    """The rows of the session's changes, and what the tab and the list of sessions count."""
+    pane = review.pane("source=session")
+    home = review.client.get("/t/acme/").content.decode()
+    tab = set(re.findall(r"data-changes-count>(\d*)<", review.get("?panel=changes", htmx=False)))
+    listed = re.search(r"(\d files? \+\d+ -\d+)", home)
+    assert session.summary["files"] == len(paths(pane))
+    return paths(pane), tab, listed[1] if listed else ""
+
+
+def test_a_renamed_file_is_one_file_everywhere(review: Review, agent: Agent) -> None:
+    turn = agent.run("mv till.py cash.py; sed -i '5s/.*/first/' cash.py; mv logo.png sign.png")
+    assert counts(review, agent.session) == (["cash.py", "sign.png"], {"2"}, "2 files +1 -1")
+    for source in ("source=turn", "source=session", f"turn={turn}"):
+        pane = review.pane(source)
+        assert paths(pane) == ["cash.py", "sign.png"]
+        assert re.findall(r'data-status="(\w+)"', pane) == ["renamed"] * 4
+        assert 'title="till.py → cash.py"' in pane
+        rows = review.diff(f"{source}&file=cash.py")
+        assert [row for row in rows if " + " in row or " - " in row] == ["5 - line 4", "5 + first"]
+        assert rows[0] == "1 unmodified line"
+        assert "Only the name has changed." in review.get(f"/file?{source}&file=sign.png")
+    assert "<span>till.py → cash.py</span>" in review.get("", htmx=False)
+    assert paths(review.pane("filter=till")) == ["cash.py"]
+    up = lines_of(review, links(review.get("/file?source=turn&file=cash.py"))["all 1"])
+    assert up == ["1 1 line 0"]
+    # The protocol of OpenCode's clients knows of no renames.
+    for query in ("", f"?messageID={turn}"):
+        wire = review.client.get(f"/session/{agent.session.pk}/diff{query}").json()
+        assert [(one["file"], one["status"]) for one in wire] == [
+            ("cash.py", "added"),
+            ("logo.png", "deleted"),
+            ("sign.png", "added"),
+            ("till.py", "deleted"),
+        ]
+        assert {*wire[0]} == {"file", "status", "additions", "deletions", "patch"}
+
+
+def test_a_file_is_followed_through_turns_that_rename_it(
+    review: Review, agent: Agent, settings: Settings
+) -> None:
+    agent.run(SED.format("5s/.*/first/"))
+    agent.run("mv till.py cash.py")
+    assert counts(review, agent.session) == (["cash.py"], {"1"}, "1 file +1 -1")
+    # An edit of before links to its old name.
+    assert f'id="file-{file_id("till.py")}"' in review.pane("source=session")
+    agent.run("mv cash.py desk.py; sed -i '30s/.*/third/' desk.py")
+    pane = review.pane("source=session")
+    assert paths(pane) == ["desk.py"]
+    assert "till.py →" in pane
+    assert '<span class="added">+2</span> <span class="removed">-2</span>' in pane
+    rows = review.diff("source=session&file=desk.py")
+    assert [row for row in rows if " + " in row] == ["5 + first", "30 + third"]
+    assert "cash.py →" in review.pane("source=turn")
+    Path(settings.DATA_DIR, "snapshots").rename(Path(settings.DATA_DIR, "snapshots-gone"))
+    rows = review.diff("source=session&file=desk.py")
+    assert [row for row in rows if " + " in row] == ["5 + first", "30 + third"]
+
+
+def test_a_renamed_file_can_end_as_any_other(review: Review, agent: Agent) -> None:
+    agent.run("mv till.py cash.py; echo new >one.txt")
+    agent.run("mv cash.py till.py; mv one.txt two.txt")
+    pane = review.pane("source=session")
+    assert (paths(pane), letters(pane)) == (["till.py", "two.txt"], "MA")
+    assert "→" not in pane
+    assert "No lines changed." in review.get("/file?source=session&file=till.py")
+    assert review.diff("source=session&file=two.txt") == ["1 + new"]
+    agent.run("mv gone.txt left.txt")
+    agent.run("rm left.txt; echo other >'old name.txt'")
+    pane = review.pane("source=session")
+    assert (paths(pane), letters(pane)) == (
+        ["gone.txt", "old name.txt", "till.py", "two.txt"],
+        "DMMA",
+    )
+    # A file in the place of another one that was deleted is no renamed one.
+    agent.run("rm 'old name.txt'")
+    agent.run("mv till.py 'old name.txt'")
+    assert counts(review, agent.session)[0] == ["gone.txt", "old name.txt", "till.py", "two.txt"]
+
+
+def test_a_renamed_file_goes_back_and_comes_back_under_both_names(
+    review: Review, agent: Agent, repository: Repository
+) -> None:
+    root = repository.folder
+    agent.run(SED.format("5s/.*/first/"))
+    agent.run("mv till.py cash.py; sed -i '30s/.*/third/' cash.py")
+    changed = (root / "cash.py").read_text()
+
+    def act(path: str, fields: dict[str, str]) -> int:
+        url, headers = f"{review.url}/file/{path}", {"HX-Request": "true"}
+        status = review.client.post(url, fields, headers=headers).status_code
+        submit(asyncio.wait_for(run_session(agent.session.pk), 30)).result(60)
+        return status
+
+    for source, text in (
+        ("source=turn", "this turn."),
+        ("source=session", "this session changed it."),
+    ):
+        pane = review.pane(source)
+        assert f"cash.py is removed, and till.py is restored to its state before {text}" in pane
+        fields = fields_of(pane, f"{review.url}/file/revert", "cash.py")
+        assert act("revert", {**fields, "old": "gone.txt"}) == 404
+        assert act("revert", {**fields, "file": "gone.txt"}) == 404
+        assert act("revert", fields) == 200
+        assert not (root / "cash.py").exists()
+        lines = (root / "till.py").read_text().splitlines()
+        assert lines[29] == "line 29"
+        assert lines[4] == ("first" if source == "source=turn" else "line 4")
+        assert "reverted</span>" in review.pane("source=session")
+        assert act("undo", {"file": "cash.py"}) == 204
+        assert (root / "cash.py").read_text() == changed
+        assert not (root / "till.py").exists()
+
+
+def test_a_renamed_file_stays_viewed(review: Review, agent: Agent) -> None:
+    agent.run("mv till.py cash.py; sed -i '5s/.*/first/' cash.py")
+    fields = fields_of(review.pane("source=turn"), f"{review.url}/review/viewed", "cash.py")
+    assert review.post("viewed", **fields) == 204
+    for source in ("source=turn", "source=session"):
+        assert "checked data-submit data-viewed" in review.pane(source)

@@ -20,6 +20,7 @@ from opencode_web.ops import (
     trail_views,
     views,
 )
+from sessions.views import team_plugins
 
 app_name = "ops"
 
@@ -66,6 +67,10 @@ urlpatterns: list[URLPattern] = [
     path("people/<int:person>/teams/<str:team>", people.person_owner, name="person_owner"),
     path("people/<int:person>/<slug:act>", people.person_act, name="person_act"),
     path("catalog", catalog.catalog, name="catalog"),
+    path("plugins", team_plugins.plugins, name="plugins"),
+    path("plugins/<int:plugin>/trust", team_plugins.plugin_trust, name="plugin_trust"),
+    path("plugins/<int:plugin>/reload", team_plugins.plugin_reload, name="plugin_reload"),
+    path("plugins/<int:plugin>/remove", team_plugins.plugin_remove, name="plugin_remove"),
     path("audit", trail_views.audit, name="audit"),
     path("audit.csv", trail_views.audit_csv, name="audit_csv"),
     path("backups", backups.backups, name="backups"),

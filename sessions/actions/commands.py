@@ -228,7 +228,7 @@ def mentioned_parts(access: SessionAccess, text: str, config: Config) -> list[Js
     root, folder = Path(access.session.worktree), Path(access.session.directory)
     agents = load_agents(config)
     parts: list[JsonObject] = []
-    for name in mentions(text)[:_MAX_MENTIONS]:
+    for name in mentions(text, agents)[:_MAX_MENTIONS]:
         path, lines = _named_path(name, root, folder), ""
         if path is None and (found := split_lines(name)) is not None:
             path, lines = _named_path(found[0], root, folder), found[1]

@@ -24,8 +24,8 @@ from tools.permissions.config import parse_config
 from tools.permissions.rules import Level, Rule, Ruleset
 
 # As the rows that name an agent hold it.
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,59}")
-_WRONG_NAME = "is no name of an agent: letters, digits, . _ - and /."
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9 ._/()-]{0,58}[A-Za-z0-9._/()-])?")
+_WRONG_NAME = "is no name of an agent: letters, digits, . _ - / ( ), and spaces between them."
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ a shell part itself: only the template's author decides what is run, with the ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 _ARGUMENT = re.compile(r"""\[Image\s+\d+\]|"[^"]*"|'[^']*'|[^\s"']+|["']""")
 _PLACEHOLDER = re.compile(r"\$(ARGUMENTS\b|[1-9]\d?(?!\d))")
 _SHELL = re.compile(r"!`([^`\n]+)`")
 _LINES = re.compile(r"(.+)#L?([1-9]\d{0,8})(?:-L?([1-9]\d{0,8})?)?")
-_MENTION = re.compile(r"(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)")
+_MENTIONED = r"\.?[^\s`,.]*(?:\.[^\s`,.]+)*"
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,15 @@ def _replacement(template: str, arguments: str) -> Callable[[re.Match[str]], str
     return replace
 
 
-def mentions(text: str) -> list[str]:
-    """Returns: what a text names by `@`, each once: a path, or an agent."""
-    return list(dict.fromkeys(found[1] for found in _MENTION.finditer(text) if found[1]))
+def mentions(text: str, names: Iterable[str] = ()) -> list[str]:
+    """Returns: what a text names by `@`, each once: a path, or an agent.
+
+    `names` are what there is; one with spaces ends where it ends, and the longest counts.
+    """
+    spaced = sorted((name for name in names if " " in name), key=len, reverse=True)
+    ways = [*(rf"{re.escape(name)}(?!\w)" for name in spaced), _MENTIONED]
+    found = re.finditer(rf"(?<![\w`])@({'|'.join(ways)})", text)
+    return list(dict.fromkeys(one[1] for one in found if one[1]))
 
 
 def split_lines(name: str) -> tuple[str, str] | None:

@@ -25,7 +25,7 @@ _MAX_READ_BYTES = 64 * 1024 * 1024
 
 
 async def pin_package(plugin: int) -> None:
-    """Pin a package of a team unless that is done, or it was removed."""
+    """Pin a package unless that is done, or it was removed."""
     row = await in_db(TeamPlugin.objects.filter(pk=plugin, digest="").first)
     if row is None:
         return

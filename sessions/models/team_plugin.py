@@ -8,9 +8,10 @@ class TeamPlugin(models.Model):
     """An npm package that is a plugin, in one version, as it was pinned.
 
     Every project of the team loads it once an administrator has trusted it, until it is removed.
+    One without a team is the server's: operators trust it, and the projects of all teams load it.
     """
 
-    team = models.ForeignKey("teams.Team", models.CASCADE, related_name="plugins")
+    team = models.ForeignKey("teams.Team", models.CASCADE, related_name="plugins", null=True)
     name = models.CharField(max_length=214)
     version = models.CharField(max_length=128)
     # SHA-256 over all that it consists of; empty while it is not pinned.
@@ -41,6 +42,16 @@ class TeamPlugin(models.Model):
                 fields=["team", "name"],
                 condition=models.Q(trusted_at__isnull=False),
                 name="one_trusted_version_of_a_team_plugin",
+            ),
+            models.UniqueConstraint(
+                fields=["name", "version"],
+                condition=models.Q(team=None),
+                name="one_server_plugin_per_version",
+            ),
+            models.UniqueConstraint(
+                fields=["name"],
+                condition=models.Q(team=None, trusted_at__isnull=False),
+                name="one_trusted_version_of_a_server_plugin",
             ),
         ]
 

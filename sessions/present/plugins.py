@@ -4,14 +4,14 @@ those that operators have installed."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.plugins.loading import PluginState, plugin_states
-from sessions.models import ToolDescription
+from sessions.models import TeamPlugin, ToolDescription
 from sessions.processes import living_processes, process_name
-from sessions.repository.brought import Brought, BroughtKind
+from sessions.repository.brought import ROOT, Brought, BroughtKind
 from sessions.repository.custom_tools import Described, to_described
 from sessions.repository.plugins import Plugin, assumed, named_in
 
@@ -79,15 +79,30 @@ def plugin_rows(brought: Brought, found: Described | None) -> list[PluginRow]:
 
 
 def known_plugins() -> list[OpsPlugin]:
-    """Returns: the plugins of all projects that were loaded, with those that do nothing first. One
-    query."""
+    """Returns: the plugins of all projects that were loaded, with those that do nothing first, for
+    operators. Two queries."""
+    trusted = TeamPlugin.objects.filter(team__isnull=False, trusted_at__isnull=False)
+    own = {(one.team_id, str(one)) for one in trusted.defer("packages")}
     rows = ToolDescription.objects.exclude(plugins=[]).select_related("project__team")
     found = [
-        OpsPlugin(row.project.team.name, row.project.name, plugin)
+        OpsPlugin(
+            row.project.team.name,
+            row.project.name,
+            plugin
+            if plugin.path.startswith(ROOT) or (row.project.team_id, plugin.path) in own
+            else _untold(plugin),
+        )
         for row in rows.order_by("-described_at")[:_MOST_SHOWN]
         for plugin in rows_of(row)
     ]
     return sorted(found, key=lambda one: not one.plugin.why)[:_MOST_SHOWN]
+
+
+def _untold(plugin: PluginRow) -> PluginRow:
+    """Without what a plugin says itself, where its team has not chosen its code: it could so show
+    operators the files of the team."""
+    why = plugin.why and _("Members of the team see why on its page Plugins.")
+    return replace(plugin, why=why, tools=[], unused=[], sets=[])
 
 
 def rows_of(description: ToolDescription) -> list[PluginRow]:

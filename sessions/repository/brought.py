@@ -76,8 +76,8 @@ class BroughtFile:
 
 @dataclass(frozen=True)
 class Package:
-    """A plugin of the team: an npm package as somebody has trusted it. `hooks` are those that its
-    texts name, `options` what the settings of the repository give it, as JSON."""
+    """A plugin of the team or the server: an npm package as somebody has trusted it. `hooks` are
+    those that its texts name, `options` what the settings of the repository give it, as JSON."""
 
     name: str
     version: str
@@ -96,7 +96,7 @@ class Package:
 class Brought:
     """Everything that needs trust to be more than text. `is_trusted` is about exactly this.
 
-    `packages` are the team's: they run whatever becomes of the files.
+    `packages` are the team's and the server's: they run whatever becomes of the files.
     """
 
     files: tuple[BroughtFile, ...] = ()

@@ -1,4 +1,4 @@
-"""The files of a team's npm packages on this host."""
+"""The files of npm packages of teams and of the server on this host."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import Q
 
 from opencode_web.lib.db import in_db
 from sessions.models import TeamPlugin
@@ -39,7 +40,8 @@ async def have_packages(team_id: str, packages: Iterable[Package]) -> None:
 
 
 def _pinned(team_id: str, digest: str) -> list[Pinned]:
-    row = TeamPlugin.objects.filter(team=team_id, digest=digest).first()
+    rows = TeamPlugin.objects.filter(Q(team=team_id) | Q(team=None), digest=digest)
+    row = rows.first()
     if row is None:
         raise ToolError("The package was removed.")
     return [Pinned(**one) for one in row.packages]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from django.db.models import Q
+
 from opencode_web.lib.compiled import CompiledQuery
 from sessions.models import Project, RepositoryTrust, Session, TeamPlugin
 from sessions.repository.brought import Brought, Package, read_brought
@@ -15,7 +17,7 @@ from sessions.secrets import project_redactor
 _TRUST = CompiledQuery(lambda project_id: RepositoryTrust.objects.filter(project=project_id), str)
 _PACKAGES = CompiledQuery(
     lambda team_id: (
-        TeamPlugin.objects.filter(team=team_id, trusted_at__isnull=False)
+        TeamPlugin.objects.filter(Q(team=team_id) | Q(team=None), trusted_at__isnull=False)
         .defer("packages")
         .order_by("name")
     ),
@@ -32,7 +34,7 @@ def brought_by(project: Project, directory: str = "") -> Brought:
     if project.status != Project.Status.READY or not project.directory:
         return Brought()
     brought = read_brought(Path(directory or project.directory))
-    packages = tuple(map(_package, _PACKAGES.all(project.team_id)))
+    packages = _packages(project.team_id)
     if not brought.files:
         return with_description(project, replace(brought, packages=packages))
     row = _TRUST.first(project.pk)
@@ -45,8 +47,15 @@ def brought_by(project: Project, directory: str = "") -> Brought:
     return brought.masked(redactor) if redactor else brought
 
 
-def _package(row: TeamPlugin) -> Package:
-    return Package(row.name, row.version, row.digest, tuple(row.hooks), row.reloads)
+def _packages(team_id: str) -> tuple[Package, ...]:
+    """Returns: those of the server, then those of the team, which cannot replace one of them: it
+    may be a guard."""
+    rows = _PACKAGES.all(team_id)
+    of_server = {row.name: row for row in rows if row.team_id is None}
+    loaded = (*of_server.values(), *(row for row in rows if row.name not in of_server))
+    return tuple(
+        Package(row.name, row.version, row.digest, tuple(row.hooks), row.reloads) for row in loaded
+    )
 
 
 def files_of(session: Session) -> str:

@@ -250,6 +250,8 @@ _OPERATIONS = (
          icon="chart-column", need="operator", words=gettext_lazy("limit money cost spend")),
     Page("ops-catalog", Group.OPERATIONS, gettext_lazy("Model catalog"), view="ops:catalog",
          icon="bot", need="operator"),
+    Page("ops-plugins", Group.OPERATIONS, gettext_lazy("Plugins"), view="ops:plugins",
+         icon="cpu", need="operator", words="npm packages hooks"),
     Page("ops-addresses", Group.OPERATIONS, gettext_lazy("Private addresses"),
          view="ops:addresses", icon="lock", need="operator"),
     Page("ops-emergency", Group.OPERATIONS, gettext_lazy("Emergency access"),

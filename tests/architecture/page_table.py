@@ -82,6 +82,12 @@ PAGES = [
     Row("post", "ops/budgets", OPERATORS, _BUDGET),
     Row("post", "ops/budgets/<int:budget>/remove", OPERATORS),
     Row("post", "ops/budgets/requests/<str:asked>", OPERATORS, {"act": "deny"}),
+    Row("get", "ops/plugins", OPERATORS),
+    Row("post", "ops/plugins", OPERATORS),
+    *(
+        Row("post", f"ops/plugins/<int:plugin>/{act}", OPERATORS, {"digest": "d" * 64})
+        for act in ("trust", "reload", "remove")
+    ),
     Row("get", "ops/history", OPERATORS),
     Row("get", "ops/announcements", OPERATORS),
     Row("post", "ops/announcements", OPERATORS),

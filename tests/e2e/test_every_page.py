@@ -206,24 +206,9 @@ STOPS = [
     *(
         Stop(f"ops-{page}", f"/ops/{page}")
         for page in (
-            *(
-                "workers",
-                "turns",
-                "queues",
-                "events",
-                "health",
-                "backups",
-                "emergency",
-                "retention",
-                "erasures",
-                "audit",
-                "budgets",
-                "limits",
-                "people",
-                "directory",
-                "history",
-                "announcements",
-            ),
+            *("workers", "turns", "queues", "events", "health", "backups", "emergency"),
+            *("retention", "erasures", "audit", "budgets", "limits", "people", "directory"),
+            *("plugins", "history", "announcements"),
         )
     ),
     Stop("ops-models", "/ops/models/"),

@@ -224,9 +224,10 @@ def told(alice: User, session: Session) -> Session:
     ToolDescription.objects.create(**known, described_at=timezone.now())
     Webhook.objects.create(id="whk_1", team=team, url="https://hooks.example", secret=encrypt("x"))
     now = timezone.now()
-    TeamPlugin.objects.create(
-        team=team, name="one", version="1.0.0", hooks=["event"], added_at=now, trusted_at=now
-    )
+    for whose in (team, None):
+        TeamPlugin.objects.create(
+            team=whose, name="one", version="1.0.0", hooks=["event"], added_at=now, trusted_at=now
+        )
     TeamSkill.objects.create(
         team=team, name="release", description="How", text="So", updated_at=timezone.now()
     )

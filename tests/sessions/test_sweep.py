@@ -70,15 +70,16 @@ def test_files_of_existing_rows_stay(
     assert all(path.exists() for path in places)
 
 
-def test_packages_that_no_team_has_go(data: Path, team: Team, age: Age) -> None:
-    digests = ["a" * 64, "b" * 64]
+def test_packages_that_nobody_has_go(data: Path, team: Team, age: Age) -> None:
+    digests = ["a" * 64, "b" * 64, "c" * 64]
     fields = {"name": "one", "version": "1.0.0", "added_at": timezone.now()}
     TeamPlugin.objects.create(team=team, digest=digests[0], **fields)
+    TeamPlugin.objects.create(digest=digests[1], **fields)
     for digest in digests:
         (data / "packages" / digest / "node_modules/one").mkdir(parents=True)
     age()
     assert sweep.sweep_files() == 1
-    assert [path.name for path in (data / "packages").iterdir()] == digests[:1]
+    assert sorted(path.name for path in (data / "packages").iterdir()) == digests[:2]
 
 
 def test_files_of_a_deleted_session_go_and_its_projects_stay(

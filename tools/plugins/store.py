@@ -1,4 +1,8 @@
-"""The files of npm packages on this host: fetched by what was pinned, unpacked, never run here."""
+"""The files of npm packages on this host: fetched by what was pinned, unpacked, never run here.
+
+They stay as they were published and are not bundled into one file: packages read files that lie
+beside their modules, such as WebAssembly, and a bundle has no digest that a registry knows.
+"""
 
 from __future__ import annotations
 

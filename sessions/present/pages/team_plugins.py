@@ -1,4 +1,4 @@
-"""The plugins of a team: what each consists of, and what it does in its projects."""
+"""The plugins of a team or the server: what each consists of, and what it does in projects."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from opencode_web.lib.json import JsonObject
+from sessions.actions.team_plugins import Holder, plugins_of
 from sessions.models import TeamPlugin, ToolDescription
-from sessions.present.plugins import PluginRow, rows_of
+from sessions.present.plugins import PluginRow, known_plugins, rows_of
 from sessions.repository.plugins import REFUSED
 from sessions.visibility import projects_in
 from teams.access import TeamAccess
@@ -27,7 +29,8 @@ class Uses:
 @dataclass(frozen=True)
 class TeamPluginRow:
     """A package in one version. `differs` says what is other than in the one that it would
-    replace, `packages` what it needs, with its digests."""
+    replace, or which of the server is loaded instead, `packages` what it needs, with its digests.
+    """
 
     pk: int
     name: str
@@ -47,32 +50,49 @@ class TeamPluginRow:
 
 @dataclass(frozen=True)
 class TeamPluginsPage:
-    """`can_add`: whether there is a registry. `is_fetching`: a package is on its way."""
+    """`can_add`: whether there is a registry. `is_fetching`: a package is on its way.
+
+    `of_server` are those that the server brings to a team.
+    """
 
     plugins: list[TeamPluginRow]
+    of_server: list[TeamPluginRow]
     can_add: bool
     is_fetching: bool
 
 
-def build_team_plugins(access: TeamAccess) -> TeamPluginsPage:
-    """Read the list of a team, with what it does in the projects that the person sees."""
-    rows = list(
-        TeamPlugin.objects.select_related("trusted_by")
-        .filter(team=access.team)
-        .order_by("name", "added_at")
-    )
+def build_team_plugins(holder: Holder) -> TeamPluginsPage:
+    """Read the list of a team, with what it does in the projects that the person sees, or that of
+    the server, with what it does in all."""
+    rows = _read(plugins_of(holder))
     trusted = {row.name: row for row in rows if row.trusted_at}
-    projects = projects_in(access)
-    found = ToolDescription.objects.filter(project__in=projects).select_related("project")
+    brought: list[TeamPlugin] = []
     uses: dict[str, list[Uses]] = {}
-    for description in found.order_by("project__name"):
-        for one in rows_of(description):
-            uses.setdefault(one.path, []).append(Uses(description.project.name, one))
+    if isinstance(holder, TeamAccess):
+        brought = _read(TeamPlugin.objects.filter(team=None, trusted_at__isnull=False))
+        projects = projects_in(holder)
+        found = ToolDescription.objects.filter(project__in=projects).select_related("project")
+        for description in found.order_by("project__name"):
+            for one in rows_of(description):
+                uses.setdefault(one.path, []).append(Uses(description.project.name, one))
+    else:
+        for known in known_plugins():
+            where = Uses(f"{known.team} / {known.project}", known.plugin)
+            uses.setdefault(known.plugin.path, []).append(where)
+    of_server = {row.name: row for row in brought}
     return TeamPluginsPage(
-        [_row(row, trusted.get(row.name), uses.get(str(row), [])) for row in rows],
+        [
+            _row(row, of_server.get(row.name) or trusted.get(row.name), uses.get(str(row), []))
+            for row in rows
+        ],
+        [_row(row, None, uses.get(str(row), [])) for row in brought],
         bool(settings.NPM_REGISTRY),
         any(not row.digest and not row.problem for row in rows),
     )
+
+
+def _read(rows: QuerySet[TeamPlugin]) -> list[TeamPlugin]:
+    return list(rows.select_related("trusted_by").order_by("name", "added_at"))
 
 
 def _row(row: TeamPlugin, now: TeamPlugin | None, uses: list[Uses]) -> TeamPluginRow:
@@ -103,6 +123,8 @@ def _row(row: TeamPlugin, now: TeamPlugin | None, uses: list[Uses]) -> TeamPlugi
 
 def _differs(old: TeamPlugin, new: TeamPlugin) -> list[str]:
     """Returns: what is other in a version, as sentences."""
+    if old.team_id is None and new.team_id is not None:
+        return [_("Not loaded: this server brings %(package)s to all teams.") % {"package": old}]
     said = [_("It replaces %(version)s.") % {"version": old.version}]
     more, less = set(new.hooks) - set(old.hooks), set(old.hooks) - set(new.hooks)
     if more:

@@ -137,6 +137,21 @@ def test_files_and_agents_that_are_mentioned_come_along(
     ]
 
 
+def test_a_mentioned_agent_may_have_spaces_in_its_name(access: SessionAccess) -> None:
+    names = ("Plan", "Plan Builder", "Plan Builder - deep")
+    access.project.config = {
+        "agent": {name: {"prompt": "x"} for name in names},
+        "command": {"see": {"template": "$ARGUMENTS"}},
+    }
+
+    def named(text: str) -> list[str]:
+        parts = call(access, "see", text).data["parts"]
+        return [part["name"] for part in parts if part["type"] == "agent"]
+
+    assert named("@Plan Builder, then @Plan Builder - deep.") == [*names[1:]]
+    assert named("@Plan Builders and a@Plan Builder") == ["Plan"]
+
+
 def test_a_task_for_a_sub_agent(access: SessionAccess, write: Write) -> None:
     row = call(access, "review", "main")
     assert command_of(row)["subtask"]["agent"] == "general"

@@ -82,6 +82,7 @@ You review.
         ("agent/review.md", "review"),
         ("agents/deep/review.md", "deep/review"),
         ("mode/review.md", "review"),
+        ("agent/Plan - Builder (deep).md", "Plan - Builder (deep)"),
     ],
 )
 def test_an_agent_is_named_by_its_path(
@@ -171,7 +172,7 @@ def test_the_settings_have_the_last_word(project: Project, write: Write, adam: U
         ("agent/a.md", "---\nmode: [x\n---\n", "Its head is broken: line"),
         ("agent/a.md", "---\nmode: boss\n---\n", "mode: Input should be"),
         ("agent/a.md", "---\npermission: {bash: perhaps}\n---\n", "permission.bash must be"),
-        ("agent/-a b.md", "x", "Its name is no name of an agent"),
+        ("agent/a b .md", "x", "Its name is no name of an agent"),
         ("agent/a.md", "x" * 70_000, "It is larger than 64 KiB."),
     ],
 )

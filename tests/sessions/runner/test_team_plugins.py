@@ -16,6 +16,7 @@ from sessions.repository.globs import forget_found
 from sessions.repository.packages import folder_of
 from teams.access import access_team
 from teams.models import Team, User
+from tests.factories import make_user
 from tests.npm_registry import FakeRegistry, serving
 from tests.sessions.agents.test_brought import trust
 from tests.sessions.runner.drains import allow_bash
@@ -73,6 +74,37 @@ async def test_a_teams_package_runs_before_the_plugins_of_a_repository_until_it_
     ]
     await in_db(lambda: remove_team_plugin(access_team(alice, team.slug), plugin=row.pk))
     assert (await commands(session, alice))[2:] == ["true; echo file"]
+
+
+async def test_the_servers_package_runs_before_the_teams(
+    npm: FakeRegistry, session: Session, team: Team, alice: User
+) -> None:
+    publish(npm, {GUARD: ECHO})
+    npm.put("two", "1.0.0", {"index.js": on(GUARD, 'o.args.command += "; echo server"')})
+    await in_db(trusted, alice, team)
+    root = await in_db(make_user, "root@example.com", operator=True)
+    row = await in_db(trusted, root, None, "two@1.0.0")
+    shutil.rmtree(folder_of(row.digest))
+    await in_db(allow_bash, session)
+    assert await commands(session, alice) == ["true; echo server; echo package"]
+
+
+async def test_what_the_servers_package_says_only_the_team_reads(
+    npm: FakeRegistry, session: Session, team: Team, alice: User
+) -> None:
+    code = "import { readFileSync } from 'fs'; throw new Error(readFileSync('till.py', 'utf8'))"
+    npm.put("one", "1.0.0", {"index.js": code})
+    Path(session.worktree, "till.py").write_text("the till of a team")
+    root = await in_db(make_user, "root@example.com", operator=True)
+    row = await in_db(trusted, root, None)
+    await turn(alice, session, called("bash", command="true"))
+    shown = await in_db(lambda: build_team_plugins(access_team(alice, team.slug)))
+    [use] = shown.of_server[0].uses
+    assert (use.plugin.state, use.plugin.why) == ("Failed", "the till of a team")
+    [ops] = (await in_db(build_team_plugins, root)).plugins[0].uses
+    assert (ops.project, ops.plugin.state) == ("Acme / shop", "Failed")
+    await in_db(remove_team_plugin, root, plugin=row.pk)
+    assert "till" not in repr((ops, await in_db(known_plugins)))
 
 
 async def test_trusted_settings_of_a_repository_give_a_package_its_options(

@@ -13,7 +13,7 @@ from sessions.models import ChangeRequest, Project, TeamPlugin
 from sessions.repository.trust import brought_by
 from teams.access import access_team
 from teams.models import AuditEntry, Team, User
-from tests.factories import make_team
+from tests.factories import make_team, make_user
 from tests.npm_registry import FakeRegistry, serving
 from tests.sessions.team_plugins import pinned, publish, trusted
 
@@ -181,6 +181,77 @@ def test_a_second_person_approves_trust_where_rules_need_it(
     assert "Trust the plugin one@1.0.0" in page(client_for(alice), "/t/acme/settings/approvals")
     client_for(alice).post(f"/t/acme/settings/approvals/{asked.pk}", {"act": "approve"})
     assert packages(project) == ["one@1.0.0"]
+
+
+@pytest.fixture
+def root() -> User:
+    return make_user("root@example.com", operator=True)
+
+
+def test_operators_bring_packages_to_all_teams_as_admins_do_to_one(
+    npm: FakeRegistry, project: Project, adam: User, root: User, client_for: ClientFor
+) -> None:
+    publish(npm, {"event": ""})
+    browser = client_for(root)
+    assert browser.post("/ops/plugins", {"package": "one"}).status_code == 422
+    row = pinned(root, None)
+    assert row.packages[0]["integrity"] in page(browser, "/ops/plugins")
+    assert "one@1.0.0" not in page(client_for(adam))
+    assert packages(project) == []
+    assert browser.post(f"/ops/plugins/{row.pk}/trust", {"digest": "0" * 64}).status_code == 409
+    browser.post(f"/ops/plugins/{row.pk}/trust", {"digest": row.digest})
+    assert packages(project) == ["one@1.0.0"]
+    assert "Trusted by" in page(browser, "/ops/plugins")
+    publish(npm, {"chat.params": ""}, "1.1.0")
+    new = pinned(root, None, "one@1.1.0")
+    assert "It replaces 1.0.0." in page(browser, "/ops/plugins")
+    before = brought_by(project).run_digest
+    browser.post(f"/ops/plugins/{row.pk}/reload")
+    assert brought_by(project).run_digest != before
+    browser.post(f"/ops/plugins/{new.pk}/trust", {"digest": new.digest})
+    assert packages(project) == ["one@1.1.0"]
+    browser.post(f"/ops/plugins/{new.pk}/remove")
+    assert packages(project) == []
+    entries = AuditEntry.objects.filter(action__startswith="plugin.").order_by("pk")
+    assert {(one.team, one.actor_kind) for one in entries} == {(None, "operator")}
+    assert [(one.action, one.data["name"]) for one in entries] == [
+        ("plugin.added", "one@1.0.0"),
+        ("plugin.trusted", "one@1.0.0"),
+        ("plugin.added", "one@1.1.0"),
+        ("plugin.reloaded", "one@1.0.0"),
+        ("plugin.trusted", "one@1.1.0"),
+        ("plugin.removed", "one@1.1.0"),
+    ]
+
+
+def test_a_team_sees_what_the_server_brings_and_cannot_remove_or_replace_it(
+    npm: FakeRegistry, project: Project, team: Team, adam: User, root: User, client_for: ClientFor
+) -> None:
+    publish(npm, {"event": ""})
+    publish(npm, {"event": ""}, "1.1.0")
+    npm.put("first", "1.0.0", {"index.js": "export const First = async () => ({})"})
+    early = trusted(adam, team, "one@1.1.0")
+    trusted(adam, team, "first@1.0.0")
+    row = trusted(root, None)
+    assert packages(project) == ["one@1.0.0", "first@1.0.0"]
+    browser = client_for(adam)
+    shown = page(browser)
+    assert "From this server" in shown
+    assert "Not loaded: this server brings one@1.0.0 to all teams." in shown
+    for act in ("trust", "reload", "remove"):
+        given = {"digest": row.digest}
+        assert f"/{row.pk}/{act}" not in shown
+        assert browser.post(f"{URL}/{row.pk}/{act}", given).status_code == 404
+        assert browser.post(f"/ops/plugins/{row.pk}/{act}", given).status_code == 404
+        # Nor is a team's package one that operators change.
+        of_team = f"/ops/plugins/{early.pk}/{act}"
+        assert client_for(root).post(of_team, given).status_code == 404
+    publish(npm, {"event": ""}, "1.2.0")
+    late = pinned(adam, team, "one@1.2.0")
+    assert browser.post(f"{URL}/{late.pk}/trust", {"digest": late.digest}).status_code == 409
+    assert packages(project) == ["one@1.0.0", "first@1.0.0"]
+    client_for(root).post(f"/ops/plugins/{row.pk}/remove")
+    assert packages(project) == ["first@1.0.0", "one@1.1.0"]
 
 
 SETTINGS = """{"plugin": ["one@2.0.0", "two", ["three@1.0.0", {}], "./own.js", 7]}"""

@@ -11,7 +11,7 @@ def remove_plugins_of_the_server(apps: StateApps, editor: BaseDatabaseSchemaEdit
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("agent_sessions", "0096_notification_change"),
+        ("agent_sessions", "0098_notification_mentioned"),
         ("teams", "0047_erasure_failing_since"),
     ]
 

@@ -433,8 +433,8 @@ MCP_IDLE_S = env_int("MCP_IDLE_S", 300)
 MCP_CATALOG = env("MCP_CATALOG")
 # MB that commands have to leave free on the disks they write to.
 SANDBOX_FREE_DISK_MB = env_int("SANDBOX_FREE_DISK_MB", 512)
-# Turns of one team that may run at the same time, and commands that each worker process runs for
-# it; 0 for any number. Operators can set others for a team, also of the terminals below.
+# Turns and commands of one team that may run at the same time on all workers; 0 for any number.
+# Operators can set others for a team, also of the terminals below.
 TURNS_PER_TEAM = env_int("TURNS_PER_TEAM", 0)
 COMMANDS_PER_TEAM = env_int("COMMANDS_PER_TEAM", 0)
 # MB that the files of a team's projects may take up before it has to remove some; 0 for any number.

@@ -84,6 +84,11 @@ def resolve_file_part(part: FilePart, session: Session) -> list[AnyPart]:
             )
         ) from exc
     name = part.filename or "attachment"
+    head = part.url.partition(",")[0]
+    if not head.endswith(";base64"):
+        # As all others, for those who look into files.
+        encoded = f"{head};base64,{base64.b64encode(raw).decode()}"
+        part = part.model_copy(update={"url": encoded})
     return [_note(part, f"The user attached {name}:\n\n{text}"), part]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -51,11 +51,14 @@ class BrowserSession:
         return user is not None and _signs_in(stored, user)
 
 
-def signed_in_keys(user: User, keys: Sequence[str]) -> set[str]:
-    """Returns: of the keys of sessions, those that sign the person in now. One query."""
-    rows = StoredSession.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
+def signed_in_keys(people: Mapping[str, User]) -> set[str]:
+    """Returns: of the keys of sessions, those that still sign in who is named. One query."""
+    rows = StoredSession.objects.filter(session_key__in=people, expire_date__gt=timezone.now())
+    owned = ((row, people[row.session_key]) for row in rows)
     return {
-        row.session_key for row in rows if user.is_active and _signs_in(row.get_decoded(), user)
+        row.session_key
+        for row, user in owned
+        if user.is_active and _signs_in(row.get_decoded(), user)
     }
 
 

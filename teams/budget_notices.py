@@ -1,4 +1,4 @@
-"""That a budget is nearly or wholly spent, kept for whom it concerns until they put it away."""
+"""That a budget is nearly or fully spent, kept for whom it concerns until they put it away."""
 
 from __future__ import annotations
 

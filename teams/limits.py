@@ -16,7 +16,7 @@ def most_turns(own: int | None) -> int | None:
 
 
 def most_commands(team: Team) -> int | None:
-    """Returns: how many commands one worker may run for it; None for any number."""
+    """Returns: how many of its commands may run; None for any number."""
     return team.max_commands or settings.COMMANDS_PER_TEAM or None
 
 

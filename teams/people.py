@@ -34,7 +34,7 @@ class PersonRow:
     @property
     def seen(self) -> str:
         """In words."""
-        return _day(self.day)
+        return day_in_words(self.day)
 
     @property
     def day(self) -> date | None:
@@ -94,7 +94,8 @@ def people_rows(access: TeamAccess, people: list[Membership], *, sort: str) -> l
     return sorted(rows, key=lambda row: (order(row), row.membership.user.email))
 
 
-def _day(day: date | None) -> str:
+def day_in_words(day: date | None) -> str:
+    """Returns: the day that was, as people say it."""
     if day is None:
         return _("never")
     age = (timezone.now().date() - day).days

@@ -43,7 +43,7 @@ class LimitsForm(forms.Form):
         1,
         label=gettext_lazy("Commands"),
         help_text=gettext_lazy(
-            "Sandboxed commands that each worker process runs at the same time. Others wait."
+            "Sandboxed commands that run at the same time, on all workers together. Others wait."
         ),
     )
     max_terminals = _number(

@@ -17,7 +17,7 @@ from teams.access import is_operator
 from teams.auth import Principal, authenticate_header, authenticate_user
 from teams.browser import BrowserSession
 from teams.http import client_ip
-from teams.models import User
+from teams.models import Scope, User
 from teams.policy import meets_instance_policy
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -38,6 +38,13 @@ def asks_as_operator(request: ApiRequest) -> bool:
     """Whether an operator asks, signed in as the server wants it. A token is one team's."""
     user = request.auth.user
     return request.auth.via != "token" and is_operator(user) and meets_instance_policy(user)
+
+
+def require_operator(request: ApiRequest) -> None:
+    """Raises: Forbidden for others than operators, and with a token."""
+    request.auth.require(Scope.ADMIN)
+    if not asks_as_operator(request):
+        raise Forbidden("Only operators of this server can do this, with their sign-in.")
 
 
 def authenticate(request: HttpRequest, *, for_mcp: bool = False) -> Principal:

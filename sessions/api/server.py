@@ -9,16 +9,16 @@ from django.utils import timezone
 from ninja import Field, Query, Router, Schema
 from typing_extensions import TypedDict
 
-from opencode_web.lib.errors import Forbidden, NotFound
+from opencode_web.lib.errors import NotFound
 from sessions.actions.team_limits import FIELDS, MOST, set_limits
-from sessions.api.auth import ApiRequest, asks_as_operator
+from sessions.api.auth import ApiRequest, asks_as_operator, require_operator
 from sessions.models import ServerSample
 from sessions.present.team_uses import TeamUse, load_uses
 from sessions.wire import to_ms
 from teams.actions.announcements import Draft, end_announcement, post_announcement
 from teams.announcements import planned_announcements, shown_announcements
 from teams.http import client_ip
-from teams.models import Announcement, Scope, Team
+from teams.models import Announcement, Team
 
 router = Router(tags=["instance"])
 
@@ -108,7 +108,7 @@ def get_samples(
     request: ApiRequest, range: Literal["day", "week", "month"] = "day"
 ) -> list[SampleWire]:
     """Minutes of a day, or hours of a week or month, the oldest first."""
-    _require_operator(request)
+    require_operator(request)
     step_s, days = _SPANS[range]
     since = timezone.now() - timedelta(days=days)
     rows = ServerSample.objects.filter(step_s=step_s, start__gte=since).order_by("start")
@@ -135,7 +135,7 @@ def get_teams(
     after: Annotated[str, Query(max_length=64)] = "",
 ) -> list[TeamUseWire]:
     """By slug. `after` is the slug of the last team that you have."""
-    _require_operator(request)
+    require_operator(request)
     rows = Team.objects.filter(slug__gt=after).order_by("slug")[:limit]
     return [_to_team_use(use) for use in load_uses(list(rows))]
 
@@ -143,7 +143,7 @@ def get_teams(
 @router.patch("/instance/teams/{slug}", summary="Set the limits of a team")
 def update_team_limits(request: ApiRequest, slug: str, body: TeamLimitsBody) -> TeamUseWire:
     """Sessions that there is room for now go on."""
-    _require_operator(request)
+    require_operator(request)
     team = Team.objects.filter(slug=slug).first()
     if team is None:
         raise NotFound("Team", slug)
@@ -166,7 +166,7 @@ def get_announcements(request: ApiRequest) -> list[AnnouncementWire]:
 @router.post("/instance/announcements", summary="Post an announcement, or begin maintenance")
 def create_announcement(request: ApiRequest, body: AnnouncementBody) -> AnnouncementWire:
     """During maintenance prompts get 503 with `Retry-After`, and running turns finish."""
-    _require_operator(request)
+    require_operator(request)
     draft = Draft(
         text=body.text,
         level=body.level,
@@ -181,15 +181,9 @@ def create_announcement(request: ApiRequest, body: AnnouncementBody) -> Announce
     "/instance/announcements/{announcement_id}", summary="End an announcement or maintenance"
 )
 def delete_announcement(request: ApiRequest, announcement_id: int) -> bool:
-    _require_operator(request)
+    require_operator(request)
     end_announcement(request.auth.user, announcement_id, ip=client_ip(request))
     return True
-
-
-def _require_operator(request: ApiRequest) -> None:
-    request.auth.require(Scope.ADMIN)
-    if not asks_as_operator(request):
-        raise Forbidden("Only operators of this server can do this, with their sign-in.")
 
 
 def _aware(time: datetime | None) -> datetime | None:

@@ -6,6 +6,8 @@ print has lost them before it becomes an event.
 
 from __future__ import annotations
 
+import base64
+import binascii
 from typing import TypeVar, cast
 
 from opencode_web.lib.json import JsonObject, JsonValue
@@ -13,15 +15,19 @@ from sessions.events.parts import ReasoningPart, TextPart, ToolPart
 from sessions.events.types import PartUpdated, SessionEvent
 from sessions.models import Project
 from sessions.secrets import key_redactor, project_redactor
+from tools.files.file_kind import attachment_mime
 from tools.redaction import Redactor
 
 _Event = TypeVar("_Event", bound=SessionEvent)
 
 
 def hide_in_event(project: Project, event: _Event) -> _Event:
-    """For what people write. Returns: the same event where there is nothing to hide."""
+    """For what people write, and the text files that they attach.
+
+    Returns: the same event where there is nothing to hide.
+    """
     redactor = project_redactor(project.pk, written=True)
-    return cast(_Event, _hidden(event, event.to_json(), redactor)[0])
+    return cast(_Event, _hidden(event, event.to_json(), redactor, looks_into_files=True)[0])
 
 
 def hide_in_events(
@@ -33,12 +39,14 @@ def hide_in_events(
 
 
 def _hidden(
-    event: SessionEvent, data: JsonObject, redactor: Redactor
+    event: SessionEvent, data: JsonObject, redactor: Redactor, *, looks_into_files: bool = False
 ) -> tuple[SessionEvent, JsonObject]:
     clean = redactor.json(data, keys=False)
-    if clean is data:
+    if clean is data and not (redactor and looks_into_files):
         return event, data
-    clean = cast(JsonObject, _with_files(data, clean))
+    clean = cast(JsonObject, _with_files(data, clean, redactor))
+    if clean == data:
+        return event, data
     if isinstance(event, PartUpdated) and isinstance(
         event.part, TextPart | ReasoningPart | ToolPart
     ):
@@ -47,15 +55,36 @@ def _hidden(
     return type(event).model_validate({**clean, "type": event.type}), clean
 
 
-def _with_files(old: JsonValue, new: JsonValue) -> JsonValue:
-    """Returns: `new` with the contents of files as they are in `old`: they are no text, and what
-    looks like a key in them is chance."""
+def _with_files(old: JsonValue, new: JsonValue, redactor: Redactor) -> JsonValue:
+    """Returns: `new` with files as they are in `old`, but for what is to be hidden in text: in
+    others, and in their base64, what looks like a key is chance."""
     match old, new:
-        case str(), _ if old.startswith("data:") and ";base64," in old[:200]:
-            return old
+        case str(), str() if old.startswith("data:") and _head(old).endswith(";base64"):
+            return _clean_file(old, new, redactor)
         case list(), list():
-            return [_with_files(*pair) for pair in zip(old, new, strict=True)]
+            return [_with_files(*pair, redactor) for pair in zip(old, new, strict=True)]
         case dict(), dict():
-            return {key: _with_files(old[key], item) for key, item in new.items()}
+            return {key: _with_files(old[key], item, redactor) for key, item in new.items()}
         case _:
             return new
+
+
+def _head(url: str) -> str:
+    return url[: url.find(",")]
+
+
+def _clean_file(old: str, new: str, redactor: Redactor) -> str:
+    """`new` counts for what only looks like a file."""
+    head = _head(old)
+    body = old[len(head) + 1 :]
+    try:
+        if attachment_mime(base64.b64decode(body[:24])):
+            return old
+        raw = base64.b64decode(body, validate=True)
+        raw.decode()
+    except binascii.Error:
+        return new
+    except UnicodeDecodeError:
+        return old
+    clean = redactor.data(raw)
+    return old if clean is raw else f"{head},{base64.b64encode(clean).decode()}"

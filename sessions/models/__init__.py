@@ -45,6 +45,7 @@ from sessions.models.question import QuestionRequest
 from sessions.models.review import ReviewComment, ViewedFile
 from sessions.models.rule_source import RuleSource
 from sessions.models.run import Run
+from sessions.models.running_command import RunningCommand
 from sessions.models.sample import ServerSample
 from sessions.models.schedule import Schedule, ScheduleRun
 from sessions.models.search import TeamSearch
@@ -113,6 +114,7 @@ __all__ = [
     "RuleScope",
     "RuleSource",
     "Run",
+    "RunningCommand",
     "SavedRule",
     "Schedule",
     "ScheduleRun",

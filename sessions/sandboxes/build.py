@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
@@ -8,12 +9,13 @@ from sessions.config.effective import project_limits
 from sessions.config.network import Network, project_network
 from sessions.git.places import lent_objects
 from sessions.models import Project, Session
+from sessions.sandboxes.places import TeamPlaces
 from sessions.secrets import project_redactor
 from teams.limits import most_commands
 from tools.sandbox.base import Sandbox
 from tools.sandbox.hosts import Reach
 from tools.sandbox.limits import Limits
-from tools.sandbox.places import Places
+from tools.sandbox.places import ANY_NUMBER, Places
 from tools.sandbox.select import select_sandbox
 
 _MIB = 1024 * 1024
@@ -26,6 +28,7 @@ def project_sandbox(
     session_dir: Path,
     lent: tuple[Path, ...] = (),
     isolated: bool = False,
+    places: Places = ANY_NUMBER,
 ) -> Sandbox:
     """The sandbox for a folder of a project: limits, network, secrets. Asks the database.
 
@@ -42,7 +45,7 @@ def project_sandbox(
         redactor=redactor.withheld() if isolated else redactor,
         allow_unsafe=settings.UNSAFE_SANDBOX,
         hidden=(settings.DATA_DIR, settings.BASE_DIR),
-        limits=command_limits(project),
+        limits=replace(command_limits(project), places=places),
         cgroup=settings.SANDBOX_CGROUP,
         lent=lent,
     )
@@ -53,12 +56,14 @@ def sandbox_for(session: Session, folder: str = "") -> Sandbox:
 
     `folder` is shown in place of the worktree. One query.
     """
+    most = most_commands(session.project.team)
     return project_sandbox(
         session.project,
         worktree=Path(folder or session.worktree),
         session_dir=settings.DATA_DIR / "sessions" / session.pk,
         lent=(lent_objects(session.project_id),) if session.folder else (),
         isolated=session.is_read_only,
+        places=TeamPlaces(session.pk, session.project.team_id, most) if most else ANY_NUMBER,
     )
 
 
@@ -72,7 +77,6 @@ def command_limits(project: Project) -> Limits:
         file_bytes=settings.SANDBOX_FILE_MB * _MIB,
         home_bytes=settings.SANDBOX_HOME_MB * _MIB,
         free_disk_bytes=settings.SANDBOX_FREE_DISK_MB * _MIB,
-        places=Places(project.team_id, most_commands(project.team)),
     )
     memory = ours.command_memory_mb
     return server.lowered(

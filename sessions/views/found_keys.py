@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop
 from opencode_web.lib.errors import Invalid
 from sessions.access import ProjectAccess
 from sessions.actions.hidden_keys import allow_keys
+from sessions.forms.attached import attached_texts
 from sessions.secrets import keys_in
 from teams.http import client_ip
 
@@ -28,11 +29,14 @@ KINDS = (
 
 
 def settle_keys(request: HttpRequest, access: ProjectAccess) -> None:
-    """Let a text pass that has no keys, or whose writer has said what is to become of them.
+    """Let a message pass that has no keys, nor text files that do, or whose writer has said what is
+    to become of them.
 
     Raises: Invalid naming them in `keys`, for the composer to ask.
     """
-    text = request.POST.get("text", "")
+    files = attached_texts(request.FILES.getlist("files"))
+    # No key goes on behind the character between them.
+    text = "\0".join([request.POST.get("text", ""), *files])
     match request.POST.get(FIELD):
         case "hide":
             return

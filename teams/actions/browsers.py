@@ -45,10 +45,11 @@ def rename_browser(user: User, *, before: BrowserSession, after: BrowserSession)
     UserSession.objects.filter(user=user, session_key=before.key).update(session_key=after.key)
 
 
-def browsers_of(user: User) -> list[UserSession]:
+def browsers_of(*people: User) -> list[UserSession]:
     """Returns: the browsers that are signed in now, the one that was used last first."""
-    rows = list(UserSession.objects.filter(user=user).order_by("-last_seen_at", "-pk"))
-    live = signed_in_keys(user, [row.session_key for row in rows])
+    known = {user.pk: user for user in people}
+    rows = list(UserSession.objects.filter(user__in=known).order_by("-last_seen_at", "-pk"))
+    live = signed_in_keys({row.session_key: known[row.user_id] for row in rows})
     return [row for row in rows if row.session_key in live]
 
 

@@ -122,7 +122,7 @@ class Reservation(models.Model):
 
 
 class BudgetNotice(models.Model):
-    """That a budget was nearly or wholly spent: kept, once for a period and a threshold.
+    """That a budget was nearly or fully spent: kept, once for a period and a threshold.
 
     Without a team it is the server's, with `user`, `project` or `model` theirs. Units: USD,
     percent.

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -9,13 +11,24 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from opencode_web.lib.errors import Invalid, NotFound
 from teams.access import require_role
+from teams.actions.browsers import browsers_of
 from teams.actions.members import change_role, leave_team, remove_member, set_approver
 from teams.actions.tokens import revoke_member_token
 from teams.forms import InviteForm, RoleForm, roles_below
 from teams.http import TeamRequest, client_ip, done, show, team_view
-from teams.models import ApiToken, Invite, Membership, Role, Team
-from teams.people import columns, people_rows
+from teams.models import ApiToken, Invite, Membership, Role, Team, User
+from teams.people import columns, day_in_words, people_rows
+from teams.views.devices import name_of
 from teams.views.tokens import ask_to_revoke
+
+
+@dataclass(frozen=True)
+class _MemberBrowser:
+    """A browser in which a member is signed in; the day alone, as in the table of members."""
+
+    user: User
+    name: str
+    seen: str
 
 
 @require_GET
@@ -119,13 +132,13 @@ def show_members(
     """The page of members and invitations; `invite_link` is shown once, right after it was made
     for `invited`."""
     access = request.access
-    people = request.team.memberships.filter(user__service_of=None)
+    people = list(request.team.memberships.filter(user__service_of=None).select_related("user"))
     can_manage = access.can(Role.ADMIN)
     sort = request.GET.get("sort", "role")
     context: dict[str, object] = {
         "team": request.team,
         "can_manage": can_manage,
-        "rows": people_rows(access, list(people.select_related("user")), sort=sort),
+        "rows": people_rows(access, people, sort=sort),
         "columns": columns(sort),
         "roles": roles_below(access.role),
         "invite_form": invite_form or InviteForm(role=access.role),
@@ -135,6 +148,7 @@ def show_members(
         if can_manage
         else [],
         "tokens": _tokens(request.team).order_by("user__email", "name") if can_manage else [],
+        "browsers": _browsers([row.user for row in people]) if can_manage else [],
     }
     return show(request, "teams/members.html", "teams/_members.html", context, status=status)
 
@@ -142,6 +156,15 @@ def show_members(
 def _tokens(team: Team) -> QuerySet[ApiToken]:
     """Returns: those of people; those of service accounts have pages of their own."""
     return ApiToken.objects.live().filter(team=team, user__service_of=None).select_related("user")
+
+
+def _browsers(people: list[User]) -> list[_MemberBrowser]:
+    known = {user.pk: user for user in people}
+    rows = sorted(browsers_of(*people), key=lambda row: known[row.user_id].email)
+    return [
+        _MemberBrowser(known[row.user_id], name_of(row), day_in_words(row.last_seen_at.date()))
+        for row in rows
+    ]
 
 
 def _find(request: TeamRequest, member: int) -> Membership:

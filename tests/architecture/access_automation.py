@@ -176,6 +176,11 @@ API = [
     Row("get", "schedule/<schedule_id>/run", API_READ),
     Row("post", "schedule/<schedule_id>/run", API_GOVERN),
     Row("get", "usage", API_READ, query=_OF),
+    Row("get", "erasure", access_table.API_OWN),
+    # A session of it runs.
+    Row("post", "erasure", (409, *_OWN_API[1:]), {"confirm": "acme"}, query=_OF),
+    # As above.
+    Row("get", "erasure/<erasure_id>", access_table.NOWHERE),
     Row("get", "audit", API_ADMIN, query=_OF),
     Row("get", "audit/head", API_ADMIN, query=_OF),
     Row("get", "budget", API_READ, query=_OF),
@@ -267,6 +272,7 @@ def make_automation(owner: User, project: Project) -> dict[str, str]:
     plugin = TeamPlugin(team=team.team, name="one", version="1.0.0", added_at=timezone.now())
     plugin.digest = "d" * 64
     plugin.save()
+    erased = Erasure.objects.create(kind="team", subject="team_0", state="done")
     return {
         "plugin": str(plugin.pk),
         **make_people(owner, project.team),
@@ -280,7 +286,7 @@ def make_automation(owner: User, project: Project) -> dict[str, str]:
         "account_id": str(service.user_id),
         "key_id": key.pk,
         "export": "exp_none",
-        "erasure": Erasure.objects.create(kind="team", subject="team_0", state="done").pk,
+        **dict.fromkeys(("erasure", "erasure_id"), erased.pk),
         # Of a session that is nobody's, so that nothing here is held.
         "hold": LegalHold.objects.create(team=team.team, scope="session", session="ses_0").pk,
     }

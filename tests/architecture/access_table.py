@@ -107,6 +107,12 @@ API = [
     Row("get", "instance/samples", (403, 403, 403, 403, 403, 401)),
     Row("get", "instance/teams", (403, 403, 403, 403, 403, 401)),
     Row("patch", "instance/teams/<slug>", (403, 403, 403, 403, 403, 401), {"turns": 3}),
+    Row(
+        "post",
+        "instance/erasures",
+        (403, 403, 403, 403, 403, 401),
+        {"kind": "team", "what": "acme", "confirm": "acme"},
+    ),
     Row("get", "instance/announcements", (200, 200, 200, 200, 200, 401)),
     Row("post", "instance/announcements", (403, 403, 403, 403, 403, 401), {"text": "x"}),
     Row("delete", "instance/announcements/<announcement_id>", (403, 403, 403, 403, 403, 401)),

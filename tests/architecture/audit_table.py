@@ -45,7 +45,7 @@ DOORS: dict[str, Recorded] = {
     r"post (ops|t/<slug:team>/settings)/retention": Did.RETENTION_CHANGED,
     r"post (ops|t/<slug:team>/settings)/holds": Did.HOLD_SET,
     r"post (ops|t/<slug:team>/settings)/holds/<str:hold>/release": Did.HOLD_RELEASED,
-    r"post (ops/erasures|t/<slug:team>/settings/erase)": Did.ERASURE_REQUESTED,
+    rf"post (ops/erasures|{_SET}erase|instance/erasures|erasure)": Did.ERASURE_REQUESTED,
     "post t/<slug:team>/settings/export": Did.TEAM_EXPORTED,
     "post ops/(identity|people/<int:person>)/reset": Did.RESET_CREATED,
     "post forgot": Did.RESET_CREATED,

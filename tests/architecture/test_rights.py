@@ -58,7 +58,7 @@ STANDS_FOR = {
     "usage": "get t/<slug:team>/usage.csv",
     "audit": "get audit.*",
     "retention": f"(get|post) {_SET}retention",
-    "erase": f"(get|post) {_SET}(erase|export.*)",
+    "erase": f"((get|post) {_SET}(erase|export.*)|post erasure)",
     "holds": f"post {_SET}holds.*",
     "team": "post general",
     "own": f"(post (transfer|delete|policy|{_SET}approvals)|put approval)",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -9,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.browser import PROGRAM, chromium, signed_in_as, watched
 from tests.e2e.installation import Installation, installation
-from tests.e2e.rest import body, new_session, script, wait_for
+from tests.e2e.rest import body, new_session, script, text_of, wait_for
 from tests.e2e.test_room import shoot
 
 pytestmark = [pytest.mark.e2e, pytest.mark.deep]
@@ -30,9 +31,25 @@ _WAITING = """
 from sessions.models import Run
 result = Run.objects.filter(taken_at=None).count()
 """
+_HOLD = """
+import asyncio, threading, time
+from sessions.runner.log.lease import acquire_lease, renew_lease
+from sessions.sandboxes.places import TeamPlaces
+lease = acquire_lease({session!r})
+def keep():
+    while renew_lease(lease) is not None:
+        time.sleep(1)
+threading.Thread(target=keep, daemon=True).start()
+held = TeamPlaces({session!r}, {team!r}, 1).hold()
+asyncio.new_event_loop().run_until_complete(held.__aenter__())
+"""
+_COMMANDS = """
+from sessions.models import RunningCommand
+result = RunningCommand.objects.count()
+"""
 _LIMIT = """
 from teams.models import Team, User
-Team.objects.filter(pk={team!r}).update(max_turns={turns})
+Team.objects.filter(pk={team!r}).update({limit}=1)
 User.objects.filter(email={email!r}).update(is_superuser=True, is_staff=True)
 """
 
@@ -72,6 +89,28 @@ def test_five_hundred_sessions_of_a_team_delay_another_by_one_turn(narrow: Insta
     assert narrow.run(_WAITING) < waiting
 
 
+def test_a_command_waits_for_one_of_another_process_until_that_is_killed(
+    narrow: Installation,
+) -> None:
+    narrow.run(_LIMIT.format(team=narrow.team, limit="max_commands", email=narrow.email))
+    with narrow.client() as client, ExitStack() as ended:
+        narrow.run(_HOLD.format(session=new_session(client), team=narrow.team))
+        assert narrow.python is not None
+        holder, narrow.python = narrow.python, None
+        ended.callback(holder.communicate)
+        ended.callback(holder.kill)
+        call = {"tool": "bash", "input": {"command": "echo free"}}
+        session = queue(client, script([call], [{"text": "Done."}]))
+        request = wait_for(lambda: client.get("/permission").json())[0]
+        client.post(f"/permission/{request['id']}/reply", json={"reply": "once"})
+        wait_for(lambda: narrow.run(_COMMANDS) == 2)
+        messages = f"/session/{session}/message"
+        (call,) = client.get(messages).json()[1]["parts"][-1:]
+        assert call["state"]["status"] == "running"
+        ended.close()
+        assert wait_for(lambda: text_of(client.get(messages).json()[-1])) == "Done."
+
+
 @pytest.mark.skipif(not PROGRAM, reason="chromium is not installed")
 def test_members_see_why_they_wait(narrow: Installation, tmp_path: Path) -> None:
     with (
@@ -80,7 +119,7 @@ def test_members_see_why_they_wait(narrow: Installation, tmp_path: Path) -> None
         signed_in_as(browser, narrow, narrow.email) as context,
         watched(context, console=True) as page,
     ):
-        narrow.run(_LIMIT.format(team=narrow.team, turns=1, email=narrow.email))
+        narrow.run(_LIMIT.format(team=narrow.team, limit="max_turns", email=narrow.email))
         first = queue(client, LONG)
         wait_for(lambda: client.get(f"/session/{first}/message").json()[1:])
         second, third = (queue(client, LONG) for _ in range(2))

@@ -5,13 +5,15 @@ from collections.abc import Callable
 import pytest
 from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session as StoredSession
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from teams.actions.browsers import browsers_of
-from teams.models import AuditEntry, Team, User
+from teams.models import AuditEntry, Role, Team, User
 from teams.views.devices import browser_of, system_of
-from tests.factories import PASSWORD, make_browser
+from tests.factories import PASSWORD, add_member, make_browser, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -136,3 +138,36 @@ def test_it_is_written_down_once_in_a_while_and_not_at_every_request(
     with django_assert_num_queries(6):
         desk.get("/me/devices")
     assert UserSession.objects.get().last_seen_at == seen
+
+
+def test_admins_see_the_browsers_of_members_and_nobody_else_does(
+    phone: Client, alice: User, adam: User, bob: User, charlie: User, client_for: ClientFor
+) -> None:
+    theirs = make_browser(charlie)
+    signed_out = make_browser(bob)
+    StoredSession.objects.filter(session_key=signed_out.session_key).delete()
+    for row, agent in ((theirs, EDGE), (signed_out, EDGE)):
+        UserSession.objects.filter(pk=row.pk).update(user_agent=agent)
+    phone.get("/me/devices")
+    page = client_for(adam).get("/t/acme/settings/members").content.decode()
+    assert f"{alice.display_name}: Safari on iOS" in page
+    assert "last used today" in page
+    # Neither of another team nor signed out; addresses are for the person and operators.
+    assert "Edge on Windows" not in page
+    assert "203.0.113.7" not in page
+    assert "Safari" not in client_for(bob).get("/t/acme/settings/members").content.decode()
+
+
+def test_the_browsers_of_many_members_cost_no_more_queries(
+    adam: User, team: Team, client_for: ClientFor
+) -> None:
+    browser = client_for(adam)
+    with CaptureQueriesContext(connection) as few:
+        browser.get("/t/acme/settings/members")
+    for number in range(5):
+        person = make_user(f"one{number}@example.com")
+        add_member(team, person, Role.MEMBER)
+        make_browser(person)
+    with CaptureQueriesContext(connection) as many:
+        browser.get("/t/acme/settings/members")
+    assert len(many) <= len(few)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.test import AsyncClient
@@ -13,6 +15,7 @@ from sessions.actions.prompts import MAX_TEXT_CHARS
 from sessions.models import Message, PermissionRequest, Session, SessionInput
 from sessions.stream import turns
 from teams.models import User
+from tests.lib.known_key_samples import SAMPLES
 from tests.sessions.api.conftest import ConnectAsync
 from tests.sessions.api.shapes import ERROR, check, check_message
 from tests.sessions.factories import script, session_access
@@ -302,3 +305,30 @@ async def test_a_prompt_over_the_limit_is_refused_with_a_reason(
         check(answer.json(), ERROR)
         assert answer.json()["data"]["message"] == "A prompt can have at most 5,242,880 characters."
     assert not await in_db(SessionInput.objects.exists)
+
+
+async def test_keys_in_a_text_file_are_hidden_like_those_in_the_text(
+    client: AsyncClient, session: Session
+) -> None:
+    env = f"# Überall\nuse {SAMPLES[2][2]}\n"
+    encoded = base64.b64encode(env.encode()).decode()
+    picture = base64.b64encode(b"\x89PNG\r\n\x1a\n" + env.encode()).decode()
+    urls = {
+        "application/x-env": f"data:application/x-env;base64,{encoded}",
+        "text/plain": f"data:text/plain;charset=utf-8,{quote(env)}",
+        "image/png": f"data:image/png;base64,{picture}",
+    }
+    files = [{"type": "file", "mime": mime, "url": url} for mime, url in urls.items()]
+    body = {**body_of("Look"), "messageID": new_id("msg")}
+    body["parts"] += files
+    for _ in range(2):  # the second is a retry
+        answer = await client.post(f"/session/{session.pk}/prompt_async", body, JSON)
+        assert answer.status_code == 204
+    (row,) = await in_db(lambda: list(SessionInput.objects.all()))
+    hidden = env.replace(SAMPLES[2][2], "[hidden GitHub token]")
+    notes = [part["text"] for part in row.data["parts"] if part.get("synthetic")]
+    assert notes == [f"The user attached attachment:\n\n{hidden}"] * 2
+    *texts, image = [part["url"] for part in row.data["parts"] if part["type"] == "file"]
+    for url in texts:
+        assert base64.b64decode(url.partition(";base64,")[2]).decode() == hidden
+    assert image == urls["image/png"]

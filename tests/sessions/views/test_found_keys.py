@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
@@ -87,6 +88,31 @@ def test_what_is_no_key_is_sent_as_it_is_and_not_asked_about_again(
     assert send(browser, session, f"Again {KEY}").status_code == 302
     # Another one is.
     assert send(browser, session, f"{KEY} {OTHER}").status_code == 422
+
+
+def test_a_text_file_is_asked_about_like_the_text(
+    session: Session, bob: User, client_for: ClientFor
+) -> None:
+    browser = client_for(bob)
+
+    def attach(**more: str) -> Any:
+        picture = SimpleUploadedFile("a.png", b"\x89PNG\r\n\x1a\n" + OTHER.encode())
+        files = [SimpleUploadedFile("env", f"A={KEY}\n".encode()), picture]
+        fields = {"text": "Look", "files": files, **more}
+        return browser.post(f"/t/acme/s/{session.pk}/prompt", fields)
+
+    asked = attach()
+    assert asked.status_code == 422
+    assert "1 key will be hidden" in asked.content.decode()
+    assert not SessionInput.objects.exists()
+    assert attach(keys="hide").status_code == 302
+    encoded = base64.b64encode(f"A={KEY}\n".encode()).decode()
+    assert "A=[hidden GitHub token]" in sent(session)
+    assert encoded not in sent(session)
+    assert attach(keys="show").status_code == 302
+    assert encoded in sent(session)
+    assert KEY in sent(session)
+    assert attach().status_code == 302
 
 
 def test_a_new_session_asks_too(project: Project, bob: User, client_for: ClientFor) -> None:

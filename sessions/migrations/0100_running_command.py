@@ -6,7 +6,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("teams", "0047_erasure_failing_since"),
-        ("agent_sessions", "0096_notification_change"),
+        ("agent_sessions", "0099_server_plugin"),
     ]
 
     operations = [

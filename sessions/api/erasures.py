@@ -18,7 +18,7 @@ from sessions.actions.erasure import (
 )
 from sessions.api.auth import ApiRequest, asks_as_operator, require_operator
 from sessions.api.config import team_of
-from sessions.present.pages.erasures import told
+from sessions.present.pages.erasures import access_erasure, told
 from sessions.wire import to_ms
 from teams.audit import AuditAction
 from teams.models import AuditEntry, Erasure, Role, Scope, Team
@@ -64,7 +64,9 @@ class ErasureWire(TypedDict):
 @router.get("/erasure", summary="What you have had erased; for operators, what anybody has")
 def list_erasures(request: ApiRequest) -> list[ErasureWire]:
     """The newest first."""
-    return [_to_wire(row) for row in _seen_by(request).order_by("-created_at")[:_LISTED]]
+    rows = Erasure.objects.select_related("requested_by")
+    seen = rows if asks_as_operator(request) else _own(request, rows)
+    return [_to_wire(row) for row in seen.order_by("-created_at")[:_LISTED]]
 
 
 @router.post("/erasure", summary="Erase a team or a project for good")
@@ -79,10 +81,12 @@ def post_erasure(request: ApiRequest, body: ErasureBody, team: str = "") -> Eras
 
 @router.get("/erasure/{erasure_id}", summary="How far an erasure is, and its report")
 def get_erasure(request: ApiRequest, erasure_id: str) -> ErasureWire:
-    row = _seen_by(request).filter(pk=erasure_id).first()
-    if row is None:
+    rows = _own(request, Erasure.objects.filter(pk=erasure_id))
+    if row := rows.first():
+        return _to_wire(row)
+    if request.auth.via == "token":
         raise NotFound("Erasure", erasure_id)
-    return _to_wire(row)
+    return _to_wire(access_erasure(request.auth.user, erasure_id))
 
 
 @router.post("/instance/erasures", summary="Erase a person or a team for good, for operators")
@@ -98,11 +102,9 @@ def post_instance_erasure(request: ApiRequest, body: InstanceErasureBody) -> Era
     return _to_wire(request_team_erasure(user, team, confirm=body.confirm))
 
 
-def _seen_by(request: ApiRequest) -> QuerySet[Erasure]:
+def _own(request: ApiRequest, rows: QuerySet[Erasure]) -> QuerySet[Erasure]:
+    """Returns: those that the caller has asked for. Raises: Forbidden."""
     request.auth.require(Scope.ADMIN)
-    rows = Erasure.objects.select_related("requested_by")
-    if asks_as_operator(request):
-        return rows
     rows = rows.filter(requested_by=request.auth.user)
     if request.auth.team is None:
         return rows

@@ -37,7 +37,7 @@ from tests.teams.test_page_access import TABLE
 # Ids that nothing may name to whoever is refused.
 CANARIES = ("session", "project", "child", "pty_id", "schedule", "webhook", "part", "question")
 # What an operator has besides a team.
-OF_OPERATORS = ("ops/", "instance/", "metrics", "log", "erasures/")
+OF_OPERATORS = ("ops/", "instance/", "metrics", "log", "erasure/", "erasures/")
 
 
 @pytest.fixture(scope="class")

@@ -147,6 +147,14 @@ addEventListener("popstate", () => {
   here = location.href;
   newest++;
 });
+// A form may lead to one: the first message of a session does.
+document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
+  const { redirect } = ctx.hx;
+  if (!redirect || !isPlace(new URL(redirect, here))) return;
+  delete ctx.hx.redirect;
+  ctx.swap = "none";
+  visit(new URL(redirect, here).href);
+});
 onLeave(() => clearTimeout(timer));
 // What is done may change any page.
 document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => ctx.request.method !== "GET" && ahead.clear());

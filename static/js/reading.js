@@ -87,7 +87,10 @@ const last = (selector) => [...(log?.querySelectorAll(`.turn-acts ${selector}`) 
 const canRollBack = () => last("[data-row-menu]") && document.body.dataset.role !== "viewer";
 bind({ id: "undo", when: canRollBack, run: async () => (await import("./row_menu.js")).open(last("[data-row-menu]"), "turn-roll-back") });
 bind({ id: "copy-answer", when: () => last("[data-copy-from]"), run: () => last("[data-copy-from]").click() });
-for (const [id, run] of [["fold", fold], ["previous-turn", () => step(-1)], ["next-turn", () => step(1)]]) bind({ id, when: () => log, run });
+const isShown = () => log;
+bind({ id: "fold", when: isShown, run: fold });
+bind({ id: "previous-turn", when: isShown, run: () => step(-1) });
+bind({ id: "next-turn", when: isShown, run: () => step(1) });
 // The page has a part of the history: the browser's own search comes with the second press.
 bind({ id: "find", when: () => log && !document.activeElement?.closest("[data-find]"), run: find });
 

@@ -165,6 +165,22 @@ def test_sessions_home_and_project_take_each_others_place(
     assert is_swapped(page)
 
 
+def test_the_first_message_leads_to_its_session(server: Installation, page: Page) -> None:
+    open_page(page, f"{server.url}/t/{server.team}/")
+    prompt = page.locator("#prompt")
+    prompt.fill(script([{"text": "The first answer."}]))
+    prompt.press("Enter")
+    page.keyboard.type("And then")
+    page.wait_for_url("**/s/*")
+    expect(page.get_by_role("log")).to_contain_text("The first answer.")
+    expect(prompt).to_have_value("And then")
+    assert is_swapped(page)
+    prompt.fill("")
+    page.go_back()
+    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+    expect(prompt).to_have_value("")
+
+
 def test_who_uses_the_keyboard_keeps_the_focus(
     server: Installation, client: httpx.Client, page: Page
 ) -> None:

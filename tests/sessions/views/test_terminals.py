@@ -108,15 +108,24 @@ def test_where_terminals_are_switched_off_the_pane_says_so(
         assert "data-terminal-open" not in html
 
 
-def test_only_who_may_have_terminals_gets_a_page_that_takes_their_styles(
+def test_only_who_may_have_terminals_gets_pages_that_take_their_styles(
     client_for: ClientFor, session: Session, alice: User, vera: User
 ) -> None:
-    url = f"/t/acme/s/{session.pk}?panel=terminal"
-    policy = client_for(alice).get(url)["Content-Security-Policy"]
-    assert "style-src 'self' 'unsafe-inline'" in policy
-    assert "'unsafe-inline'" not in policy.replace("style-src 'self' 'unsafe-inline'", "")
-    assert "unsafe-inline" not in client_for(vera).get(url)["Content-Security-Policy"]
-    assert "unsafe-inline" not in client_for(alice).get("/t/acme/")["Content-Security-Policy"]
+    session_url = f"/t/acme/s/{session.pk}?panel=terminal"
+    project_url = f"/t/acme/p/{session.project_id}/"
+    # Any of them may be the first, whose policy is that of those which take its place.
+    for url in (session_url, project_url, "/t/acme/", "/t/acme/inbox", "/t/acme/board"):
+        page = client_for(alice).get(url)
+        policy = page["Content-Security-Policy"]
+        assert "style-src 'self' 'unsafe-inline'" in policy
+        assert "'unsafe-inline'" not in policy.replace("style-src 'self' 'unsafe-inline'", "")
+        assert 'data-policy="work"' in page.content.decode()
+        other = client_for(vera).get(url)
+        assert "unsafe-inline" not in other["Content-Security-Policy"]
+        assert "data-policy" not in other.content.decode()
+    settings = client_for(alice).get("/t/acme/settings/general")
+    assert "unsafe-inline" not in settings["Content-Security-Policy"]
+    assert "data-policy" not in settings.content.decode()
 
 
 def test_the_pane_says_without_scripts_that_it_needs_them(

@@ -137,6 +137,12 @@ def sweep_files() -> None:
     disk_use.measure_projects()
 
 
+@shared_task(name="sessions.measure_project")
+def measure_project(project_id: str) -> None:
+    """Measure a project whose files may have grown, so that the limit of its team counts."""
+    disk_use.measure_grown(project_id)
+
+
 @shared_task(name="sessions.sweep_hosts")
 def sweep_hosts() -> None:
     """Have every host sweep its own files."""

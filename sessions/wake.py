@@ -133,6 +133,12 @@ def wake_pinning(plugin: int) -> None:
     transaction.on_commit(partial(_send, "sessions.pin_package", plugin, queue=local_queue()))
 
 
+def wake_measuring(project: Project) -> None:
+    """Have the space measured that the project's files take up. The beat does it, too."""
+    queue, expires_s = queue_for(project), REPEATED_EXPIRES_S
+    _send("sessions.measure_project", project.pk, queue=queue, expires_s=expires_s)
+
+
 def wake_sweep(host: str) -> None:
     """Have a host remove the files of what is gone."""
     _send("sessions.sweep_files", queue=f"sessions.{host}")

@@ -99,6 +99,10 @@ class ProviderForm(forms.Form):
         unused |= set() if is_openid(kind) else {"server_url"}
         for name in unused:
             del self.fields[name]
+        if kind == Kind.GITLAB:
+            self.fields["client_id"].help_text = _(
+                "The application at GitLab needs the scopes openid, profile and email."
+            )
 
     def clean_server_url(self) -> str:
         """Raises: ValidationError."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 from typing import Any
 
@@ -21,8 +20,6 @@ from django.shortcuts import render
 
 from opencode_web.lib.errors import NotFound
 from teams.models import IdentityProvider
-
-logger = logging.getLogger(__name__)
 
 _NONCE = "nonce"
 
@@ -114,8 +111,7 @@ def _come_back(request: HttpRequest, adapter: OAuth2Adapter) -> HttpResponse:
 
 
 def failed(request: HttpRequest, slug: str, exc: Exception) -> HttpResponse:
-    """Go back to where it began with a sentence; the log has the reason."""
-    logger.warning("identity.failed provider=%s reason=%s", slug, exc)
+    """Go back to where it began with a sentence."""
     row = IdentityProvider.objects.get(slug=slug)
     response: HttpResponse = render_authentication_error(request, row, exception=exc)
     return response

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from typing import Any
 
 from allauth.core.exceptions import ImmediateHttpResponse
@@ -15,6 +17,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from requests import Session
 
+from opencode_web.lib.text import printable_text
 from teams.actions.managed_members import apply_roles, higher_role
 from teams.audit import AuditAction, record
 from teams.http import client_ip, has_open_invite
@@ -23,8 +26,14 @@ from teams.identity.providers import ISSUERS, claim_values, confirmed_emails, to
 from teams.identity.transport import guarded_session
 from teams.models import DirectoryAccount, IdentityProvider, ManagedMembership, Role, User
 
+logger = logging.getLogger(__name__)
+
 # Where anybody can have an account.
 _FOR_EVERYBODY = {*ISSUERS, IdentityProvider.Kind.GITHUB}
+# How allauth quotes the answer of a provider.
+_QUOTE = re.compile(r""": b['"]""")
+_ERROR_CODE = re.compile(r'"error"\s*:\s*"(\w{1,60})"')
+_MOST_CHARS = 200
 
 
 class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth ships no types
@@ -119,9 +128,18 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         return user
 
     def on_authentication_error(
-        self, request: HttpRequest, provider: Any, error: Any = None, **_context: Any
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: Any = None,
+        exception: Exception | None = None,
+        **_context: Any,
     ) -> None:
-        """Go back with a sentence. Raises: ImmediateHttpResponse."""
+        """Go back with a sentence; the log has the reason. Raises: ImmediateHttpResponse."""
+        slug = provider.slug if isinstance(provider, IdentityProvider) else provider.sub_id
+        reason = _reason(exception) if exception else request.GET.get("error") or str(error)
+        reason = " ".join(printable_text(reason).split())[:_MOST_CHARS]
+        logger.warning("identity.failed provider=%s reason=%s", slug, reason)
         raise _refused(request, _("The sign-in with %(name)s failed. Try again."), provider)
 
     def get_connect_redirect_url(self, request: HttpRequest, socialaccount: SocialAccount) -> str:
@@ -159,6 +177,13 @@ def _is_ordinary(user: User) -> bool:
         or Authenticator.objects.filter(user=user).exists()
         or SocialAccount.objects.filter(user=user).exists()
     )
+
+
+def _reason(exc: Exception) -> str:
+    """Leave out the answer but for its error code: there can be tokens in it."""
+    text, *answer = _QUOTE.split(str(exc), maxsplit=1)
+    code = _ERROR_CODE.search(answer[0]) if answer else None
+    return f"{text}: {code[1]}" if code else text
 
 
 def _refused(request: HttpRequest, text: str, provider: Any) -> ImmediateHttpResponse:

@@ -7,12 +7,24 @@ import httpx
 import pytest
 
 from tests.e2e.installation import Installation
-from tests.e2e.rest import approve_everything, ask, body, new_session, text_of, wait_for
+from tests.e2e.rest import (
+    approve_everything,
+    ask,
+    body,
+    new_session,
+    script,
+    text_of,
+    wait_for,
+)
 from tests.providers.servers import AnthropicServer, Call, OpenAIServer, Reply
 
 pytestmark = pytest.mark.e2e
 
 KEY = "sk-test-0123456789abcdef"
+LIMIT_DISK = """
+from teams.models import Team
+Team.objects.filter(pk={team!r}).update(max_disk_mb={most})
+"""
 WIRES = [(OpenAIServer, "@ai-sdk/openai-compatible"), (AnthropicServer, "@ai-sdk/anthropic")]
 
 
@@ -116,3 +128,18 @@ def test_a_stop_ends_the_wait_for_the_next_try_at_once(server: Installation) -> 
         assert client.post(f"/session/{session}/abort").status_code == 200
         wait_for(lambda: session not in client.get("/session/status").json(), seconds=5)
         assert len(provider.requests) == 1
+
+
+def test_a_turn_that_fills_the_disk_of_its_team_is_the_last(server: Installation) -> None:
+    fills = {"tool": "bash", "input": {"command": "head -c 40M /dev/zero > large"}}
+    server.run(LIMIT_DISK.format(team=server.team, most=30))
+    with server.client() as client:
+        client.patch("/config", json={"permission": {"bash": "allow"}})
+        session = new_session(client)
+        ask(client, session, script([{"text": "Nothing yet."}]))
+        ask(client, session, script([fills], [{"text": "Done."}]))
+        path = f"/session/{new_session(client)}/prompt_async"
+        refused = wait_for(lambda: (said := client.post(path, json=body("More"))).is_error and said)
+        assert refused.status_code == 409
+        assert "of 30.0\xa0MB" in refused.json()["data"]["message"]
+    server.run(LIMIT_DISK.format(team=server.team, most=None))

@@ -24,8 +24,8 @@ from sessions.models import Run, Session, State
 from sessions.queue_position import due_sessions, load_line
 from sessions.runner.drain.abandoned import give_up
 from sessions.runner.log.lease import Lease, take_lease
-from sessions.wake import wake_in_line
-from teams.limits import most_turns
+from sessions.wake import wake_in_line, wake_measuring
+from teams.limits import most_disk_mb, most_turns
 
 # Any number that no other advisory lock of ours has; the low half is the team's.
 _TEAM_LOCKS = 0x6F63_7400 << 31
@@ -106,3 +106,10 @@ def ring_next(team_id: str) -> None:
     first = next((one.id for one in ready if one.team == team_id and not one.settles), None)
     if first is not None:
         wake_in_line([first])
+
+
+def ring_measuring(session_id: str) -> None:
+    """Have the files of a session's project measured, where its team has a limit of disk space."""
+    session = Session.objects.select_related("project__team").filter(pk=session_id).first()
+    if session is not None and most_disk_mb(session.project.team) is not None:
+        wake_measuring(session.project)

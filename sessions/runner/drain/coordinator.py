@@ -21,7 +21,7 @@ from sessions.events.store import LeaseLost, SessionGone
 from sessions.language_servers.running import end_all_servers, end_servers
 from sessions.processes import process_name
 from sessions.runner.calls.call_stops import hear_stop
-from sessions.runner.drain.admission import GivesWay, ring_next, take_up
+from sessions.runner.drain.admission import GivesWay, ring_measuring, ring_next, take_up
 from sessions.runner.drain.advance import settle_cancelled
 from sessions.runner.drain.endings import fail_drain
 from sessions.runner.drain.forward_wake import ring_others
@@ -60,6 +60,8 @@ _ENDS_MCP_SERVERS = _ENDS_SERVERS - {"stopped"}
 _drains: dict[str, asyncio.Task[None]] = {}
 # Those of them whose newest prompt is the one that they work on: before, it is of an earlier turn.
 _begun: set[str] = set()
+# Those of them that have run tools.
+_used_tools: set[str] = set()
 _listener: asyncio.Task[None] | None = None
 _authors: asyncio.Task[None] | None = None
 # The sessions of wakes: they are about to be drained, are, or have nothing to do.
@@ -126,6 +128,10 @@ async def _run(session_id: str, *, rung: str) -> Lease | GivesWay | None:
                 # The ring for the one that goes first will find nothing to do.
                 await in_db(wake_in_line, [rung])
             await _drain(taken)
+            if session_id in _used_tools:
+                _used_tools.remove(session_id)
+                with suppress(*_DATABASE_GONE):  # it is measured every hour, too
+                    await in_db(ring_measuring, session_id)
             if taken.team_id:
                 with suppress(*_DATABASE_GONE):  # as above
                     await in_db(ring_next, taken.team_id)
@@ -153,7 +159,8 @@ async def _take_up(session_id: str) -> Lease | GivesWay | None:
 async def _drain(lease: Lease) -> None:
     session_id = lease.session_id
     with operation("drain", session=session_id, taken_over=lease.taken_over) as run:
-        work = drain(lease, leaves=is_leaving, begun=partial(_begun.add, session_id))
+        begun, runs_tools = (partial(ids.add, session_id) for ids in (_begun, _used_tools))
+        work = drain(lease, leaves=is_leaving, begun=begun, runs_tools=runs_tools)
         with collect_trees(session_id):
             task = asyncio.create_task(work, name=f"drain {session_id}")
         keeper = asyncio.create_task(_keep(lease, task))

@@ -29,11 +29,18 @@ from sessions.runner.offers.skill_fetch import fetch_skills
 from sessions.runner.turn.provider_turn import run_turn
 
 
-async def drain(lease: Lease, *, leaves: Callable[[], bool], begun: Callable[[], None]) -> None:
+async def drain(
+    lease: Lease,
+    *,
+    leaves: Callable[[], bool],
+    begun: Callable[[], None],
+    runs_tools: Callable[[], None],
+) -> None:
     """Do what the session requires until it is idle or suspended.
 
     Once `leaves` says that this process is about to end, no further step is begun. `begun` is
-    called when the prompt to work on is the newest of the session.
+    called when the prompt to work on is the newest of the session, `runs_tools` before each step
+    that can make the project's files grow.
 
     Raises: LeaseLost when another worker has taken over; then nothing more is written here.
     """
@@ -69,6 +76,7 @@ async def drain(lease: Lease, *, leaves: Callable[[], bool], begun: Callable[[],
             give_up_waiting_calls(step.session_id)
             return
         else:
+            runs_tools()
             events, held = await run_step(step, lease)
         counted = isinstance(step, ProviderTurn)
         step = await in_db(advance, lease, events, held=held, leaves=leaves(), counted=counted)

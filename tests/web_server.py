@@ -67,7 +67,7 @@ def serve_any(
         def do_POST(self) -> None:
             take(self)
 
-        do_PATCH = do_PUT = do_POST
+        do_PATCH = do_PUT = do_DELETE = do_POST
 
         def log_message(self, format: str, *args: object) -> None: ...
 

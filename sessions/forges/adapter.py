@@ -108,6 +108,19 @@ class Thread:
         return cls(int(number), kind == "pull")
 
 
+class Reaction(StrEnum):
+    """How far the answer to a comment is."""
+
+    EYES = "eyes"
+    HOORAY = "hooray"
+    CONFUSED = "confused"
+
+
+# What a reaction can be to beside a comment by its id: the issue or pull request itself, and with
+# the id behind it a comment on a line, where those have ids of their own.
+OPENED, LINE = "opened", "line:"
+
+
 class ForgeError(Exception):
     """It could not be done. `told` says why and what to do, for people, without the token.
 
@@ -177,8 +190,15 @@ class Forge(Protocol):
         """Whether an account may push to the repository. Raises: ForgeError."""
         ...
 
-    async def react(self, thread: Thread, comment: str) -> None:
-        """Show with a pair of eyes that a comment was read. Raises: ForgeError."""
+    async def react(self, thread: Thread, to: str, reaction: Reaction) -> str:
+        """React to a comment, or to what `OPENED` and `LINE` say, unless that was done before.
+
+        Returns: the id of the reaction. Raises: ForgeError.
+        """
+        ...
+
+    async def unreact(self, thread: Thread, to: str, reaction: Reaction, made: str) -> None:
+        """Take a reaction back: `made` is what `react` has returned. Raises: ForgeError."""
         ...
 
     async def default_branch(self) -> str:

@@ -87,6 +87,10 @@ class Api:
         """Raises: ForgeError."""
         return await self._ask("PUT", path, {}, body)
 
+    async def delete(self, path: str, body: JsonObject | None = None) -> None:
+        """Raises: ForgeError."""
+        await self._ask("DELETE", path, {}, body)
+
     @overload
     async def _ask(
         self, method: str, path: str, query: Mapping[str, str], body: JsonObject | None
@@ -155,7 +159,8 @@ class Api:
             value = None
         status = response.status_code
         if 200 <= status < 300:
-            if value is None:
+            # Gitea answers a deletion with 200 and nothing, others with 204.
+            if value is None and (text or response.request.method != "DELETE"):
                 raise ForgeError(Why.NOT_ITS_API, name=self.name, host=self._host)
             return value
         said = clean(_message(value), token)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from opencode_web.lib.json import JsonObject, JsonValue, object_of, text_of
-from sessions.forges.adapter import ForgeKind, Thread
+from sessions.forges.adapter import LINE, OPENED, ForgeKind, Thread
 from sessions.forges.inbound import (
     MAX_NAME_CHARS,
     MAX_TEXT_CHARS,
@@ -102,7 +102,7 @@ def _issue(sent: _Sent) -> Heard | None:
         labels = _names(issue.get("labels"), "name")
         return sent.heard(
             *(Trigger.ISSUE_OPENED, thread, issue),
-            comment="opened",
+            comment=OPENED,
             labels=labels,
             has_all_labels=sent.kind is ForgeKind.GITEA,
             at=time_in(issue, "created_at"),
@@ -124,7 +124,7 @@ def _pull(sent: _Sent) -> Heard | None:
         "branch": cut(object_of(pull, "head").get("ref"), MAX_TITLE_CHARS),
     }
     if action == "opened":
-        more |= {"comment": "opened", "at": time_in(pull, "created_at")}
+        more |= {"comment": OPENED, "at": time_in(pull, "created_at")}
         return sent.heard(Trigger.PULL_OPENED, thread, pull, **more)
     # Gitea's and GitHub's words for it.
     if action in ("synchronize", "synchronized"):
@@ -145,7 +145,7 @@ def _review_comment(sent: _Sent) -> Heard | None:
     return sent.heard(
         *(Trigger.REVIEW_COMMENT, Thread(number_in(pull, "number"), is_pull=True), pull),
         # Its numbers are not those of other comments.
-        comment=f"line:{number_in(comment, 'id')}",
+        comment=f"{LINE}{number_in(comment, 'id')}",
         text=cut(comment.get("body"), MAX_TEXT_CHARS),
         url=cut(comment.get("html_url"), 1_000),
         at=time_in(comment, "created_at"),
@@ -230,7 +230,7 @@ def _gitlab_issue(sent: _Sent) -> Heard | None:
         labels = _names(sent.data.get("labels"), "title")
         return sent.heard(
             *(Trigger.ISSUE_OPENED, thread, issue),
-            comment="opened",
+            comment=OPENED,
             labels=labels,
             at=time_in(issue, "created_at"),
         )
@@ -251,7 +251,7 @@ def _gitlab_merge_request(sent: _Sent) -> Heard | None:
         "branch": cut(pull.get("source_branch"), MAX_TITLE_CHARS),
     }
     if pull.get("action") == "open":
-        more |= {"comment": "opened", "at": time_in(pull, "created_at")}
+        more |= {"comment": OPENED, "at": time_in(pull, "created_at")}
         return sent.heard(Trigger.PULL_OPENED, thread, pull, **more)
     # Without it nothing of the code has changed.
     if pull.get("action") == "update" and _commit(pull.get("oldrev")):

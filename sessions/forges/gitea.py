@@ -12,7 +12,16 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import CheckCounts, Checks, ForgeError, Pull, PullState, Wanted
+from sessions.forges.adapter import (
+    CheckCounts,
+    Checks,
+    ForgeError,
+    Pull,
+    PullState,
+    Reaction,
+    Thread,
+    Wanted,
+)
 from sessions.forges.answers import (
     is_of_repository,
     object_of,
@@ -47,6 +56,16 @@ class Gitea(IssueComments, GiteaReviews, Statuses, People):
     def __init__(self, base: str, path: str, token: str | Tokens) -> None:
         self._api = Api("Gitea", base, token, ("authorization", "token {}"))
         self._repo = f"/repos/{quote(path)}"
+
+    async def react(self, thread: Thread, to: str, reaction: Reaction) -> str:
+        """Raises: ForgeError."""
+        found = await self._api.post(self._reactions(thread, to), {"content": reaction.value})
+        # They have no ids here.
+        return text_at(object_of(found), "content")
+
+    async def unreact(self, thread: Thread, to: str, reaction: Reaction, made: str) -> None:
+        """Raises: ForgeError."""
+        await self._api.delete(self._reactions(thread, to), {"content": reaction.value})
 
     async def create(self, wanted: Wanted) -> Pull:
         """Raises: AlreadyOpen; ForgeError."""

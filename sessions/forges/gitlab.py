@@ -1,6 +1,7 @@
 """GitLab, where a pull request is called a merge request.
 
-Source: https://docs.gitlab.com/api/merge_requests/ and, for the title of a draft,
+Source: https://docs.gitlab.com/api/merge_requests/, for reactions
+https://docs.gitlab.com/api/emoji_reactions/ and, for the title of a draft,
 https://docs.gitlab.com/user/project/merge_requests/drafts/
 """
 
@@ -11,7 +12,16 @@ from datetime import datetime
 from urllib.parse import quote
 
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import Checks, ForgeError, Pull, PullState, Thread, Wanted
+from sessions.forges.adapter import (
+    OPENED,
+    Checks,
+    ForgeError,
+    Pull,
+    PullState,
+    Reaction,
+    Thread,
+    Wanted,
+)
 from sessions.forges.answers import (
     id_of,
     number_of,
@@ -28,6 +38,8 @@ from sessions.forges.statuses import GitLabStatuses
 
 _DRAFT = re.compile(r"\s*(\[draft\]|draft:|\(draft\))", re.IGNORECASE)
 _DEVELOPER = 30
+# Where its name is another one.
+_EMOJI = {Reaction.HOORAY: "tada"}
 _STATES = {"merged": PullState.MERGED, "closed": PullState.CLOSED}
 # Others, such as "skipped" and "manual", are neither good nor bad.
 _PIPELINES = {
@@ -89,10 +101,24 @@ class GitLab(GitLabReviews, GitLabStatuses):
         found = objects_of(await self._api.get(self._notes(thread), **query))
         return next((id_of(one) for one in found if text in text_at(one, "body")), "")
 
-    async def react(self, thread: Thread, comment: str) -> None:
+    async def react(self, thread: Thread, to: str, reaction: Reaction) -> str:
         """Raises: ForgeError."""
-        path = f"{self._notes(thread)}/{quote(comment, safe='')}/award_emoji"
-        await self._api.post(path, {"name": "eyes"})
+        path, name = self._awards(thread, to), _EMOJI.get(reaction, reaction.value)
+        try:
+            return id_of(await self._api.post(path, {"name": name}))
+        except ForgeError as exc:
+            if not is_missing(exc):
+                raise
+            # So it answers a second time, too.
+            me = await self.own_account()
+            for one in objects_of(await self._api.get(path, per_page="100")):
+                if text_at(one, "name") == name and id_of(one.get("user")) == me:
+                    return id_of(one)
+            raise
+
+    async def unreact(self, thread: Thread, to: str, reaction: Reaction, made: str) -> None:
+        """Raises: ForgeError."""
+        await self._api.delete(f"{self._awards(thread, to)}/{made}")
 
     async def own_account(self) -> str:
         """Raises: ForgeError."""
@@ -109,9 +135,16 @@ class GitLab(GitLabReviews, GitLabStatuses):
             raise
         return isinstance(level, int) and level >= _DEVELOPER
 
+    def _awards(self, thread: Thread, to: str) -> str:
+        about = self._thread(thread) if to == OPENED else f"{self._notes(thread)}/{quote(to)}"
+        return f"{about}/award_emoji"
+
     def _notes(self, thread: Thread) -> str:
+        return f"{self._thread(thread)}/notes"
+
+    def _thread(self, thread: Thread) -> str:
         kind = "merge_requests" if thread.is_pull else "issues"
-        return f"{self._project}/{kind}/{thread.number}/notes"
+        return f"{self._project}/{kind}/{thread.number}"
 
 
 def _pull(found: JsonObject) -> Pull:

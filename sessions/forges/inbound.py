@@ -19,7 +19,7 @@ from django.utils.dateparse import parse_datetime
 from opencode_web.lib.errors import Invalid
 from opencode_web.lib.json import JsonObject, JsonValue, object_of, read_json, text_of
 from opencode_web.lib.text import clean_text
-from sessions.forges.adapter import ForgeKind, Thread
+from sessions.forges.adapter import LINE, OPENED, ForgeKind, Thread
 
 MAX_TEXT_CHARS = 60_000
 MAX_TITLE_CHARS, MAX_NAME_CHARS = 300, 100
@@ -86,8 +86,9 @@ class Heard:
 
     @property
     def to_react_to(self) -> str:
-        """The comment that gets a reaction. GitHub's on lines have numbers of their own."""
-        return self.comment if self.comment.isdigit() or not self.trigger else ""
+        """What gets a reaction: the comment, or what was opened; empty for anything else."""
+        is_there = self.comment.isdigit() or self.comment.startswith((OPENED, LINE))
+        return self.comment if is_there or not self.trigger else ""
 
 
 def is_signed(kind: ForgeKind, headers: Mapping[str, str], body: bytes, *, secret: str) -> bool:

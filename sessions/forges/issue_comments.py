@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sessions.forges.adapter import Thread
+from sessions.forges.adapter import LINE, OPENED, Reaction, Thread
 from sessions.forges.answers import id_of, text_at
 from sessions.forges.api import Api
 
@@ -41,7 +41,17 @@ class IssueComments:
                 return id_of(one)
         return ""
 
-    async def react(self, thread: Thread, comment: str) -> None:
+    async def react(self, thread: Thread, to: str, reaction: Reaction) -> str:
         """Raises: ForgeError."""
-        path = f"{self._repo}/issues/comments/{comment}/reactions"
-        await self._api.post(path, {"content": "eyes"})
+        # A second time it answers with the first one.
+        return id_of(await self._api.post(self._reactions(thread, to), {"content": reaction.value}))
+
+    async def unreact(self, thread: Thread, to: str, reaction: Reaction, made: str) -> None:
+        """Raises: ForgeError."""
+        await self._api.delete(f"{self._reactions(thread, to)}/{made}")
+
+    def _reactions(self, thread: Thread, to: str) -> str:
+        if to == OPENED:
+            return f"{self._repo}/issues/{thread.number}/reactions"
+        kind = "pulls" if to.startswith(LINE) else "issues"
+        return f"{self._repo}/{kind}/comments/{to.removeprefix(LINE)}/reactions"

@@ -1,4 +1,4 @@
-"""What answers on a forge beside the comments: reviews, checks, branches and pull requests.
+"""What answers beside the comments: reactions, reviews, checks, branches and pull requests.
 
 Each is a row of the same outbox as the comments, is written once, and tried again as they are.
 """
@@ -14,6 +14,7 @@ from sessions.actions.deliveries import BATCH, claim_due, work_through
 from sessions.forges.adapter import Forge, Pull
 from sessions.integrations.checks import show_check
 from sessions.integrations.publish import publish
+from sessions.integrations.reactions import show_reaction
 from sessions.integrations.replies import CLAIMED_FOR, write_reply
 from sessions.integrations.reviews import post_review
 from sessions.integrations.steps import Step, begin_reply
@@ -38,16 +39,19 @@ def begin_answers(
     thread: str,
     pull: Pull | None,
     name: str,
+    to: str,
 ) -> None:
     """Have a prompt answered by what the project has switched on, beside the comment.
 
-    `name` is what people call the thread.
+    `name` is what people call the thread, and `to` what gets a reaction, or empty.
     """
     wanted: dict[OutsideReply.Kind, JsonObject] = {}
     if integration.checks and pull is not None and pull.head:
         wanted[_Kind.CHECK] = {"commit": pull.head}
     if integration.pulls and not access.session.is_read_only:
         wanted[_Kind.PULL] = {"closes": name}
+    if to:
+        wanted[_Kind.REACTION] = {}
     for kind, data in wanted.items():
         begin_reply(
             integration=integration,
@@ -57,6 +61,7 @@ def begin_answers(
             thread=thread,
             session=access.session,
             prompt_id=prompt_id,
+            to=to if kind == _Kind.REACTION else "",
         )
 
 
@@ -66,7 +71,8 @@ async def send_answers() -> int:
 
 
 def _claim() -> list[OutsideReply]:
-    due = OutsideReply.objects.filter(state=OutsideReply.State.PENDING, kind__in=_WRITERS)
+    kinds = (*_WRITERS, _Kind.REACTION)
+    due = OutsideReply.objects.filter(state=OutsideReply.State.PENDING, kind__in=kinds)
     due = due.select_related("integration__project__team", "session__project__team").order_by("pk")
     return claim_due(due, BATCH, lasts=CLAIMED_FOR)
 
@@ -77,5 +83,7 @@ async def _send(row: OutsideReply) -> None:
 
 async def _write(row: OutsideReply, system: System) -> Step:
     """Raises: ForgeError; AppError."""
+    if row.kind == _Kind.REACTION:
+        return await show_reaction(row, system)
     forge = await in_db(project_forge, row.integration.project, system)
     return await _WRITERS[row.kind](row, forge)

@@ -270,6 +270,7 @@ def _prompt(work: _Work, user: User, pull: Pull | None) -> None:
         thread=row.thread,
         pull=pull,
         name=heard.name,
+        to=heard.to_react_to,
     )
 
 
@@ -389,5 +390,4 @@ def _reply(
         session=access.session if access else None,
         prompt_id=prompt_id,
         text=text,
-        to=work.heard.to_react_to,
     )

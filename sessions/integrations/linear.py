@@ -30,7 +30,7 @@ from opencode_web.lib.json import (
     text_of,
 )
 from opencode_web.lib.reasons import Cause
-from sessions.forges.adapter import ForgeError, Thread
+from sessions.forges.adapter import OPENED, ForgeError, Reaction, Thread
 from sessions.forges.api import Api, clean
 from sessions.forges.inbound import (
     MAX_NAME_CHARS,
@@ -79,6 +79,9 @@ _UPDATE = """mutation($id: String!, $input: CommentUpdateInput!) {
   commentUpdate(id: $id, input: $input) { success }
 }"""
 _REACT = """mutation($input: ReactionCreateInput!) { reactionCreate(input: $input) { success } }"""
+_UNREACT = "mutation($id: String!) { reactionDelete(id: $id) { success } }"
+# Where its name is another one.
+_EMOJI = {Reaction.HOORAY: "tada"}
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ class Linear:
         if data.get("assigneeId") == self.found.account:
             also.append(Trigger.ISSUE_ASSIGNED.value)
         heard = _issue(sent, Trigger.ISSUE_OPENED, at="createdAt")
-        return replace(heard, comment="opened", labels=_labels(data), also=also)
+        return replace(heard, comment=OPENED, labels=_labels(data), also=also)
 
     def _changed(self, sent: JsonObject, delivery: str) -> Heard | None:
         data, before = object_of(sent, "data"), object_of(sent, "updatedFrom")
@@ -199,8 +202,21 @@ class Linear:
                 raise
         return True
 
-    async def react(self, thread: Thread, comment: str) -> None:
-        await self._ask(_REACT, input={"commentId": comment, "emoji": "eyes"})
+    async def react(self, thread: Thread, to: str, reaction: Reaction) -> str:
+        issue = f"{self.path}-{thread.number}"
+        about: JsonObject = {"issueId": issue} if to == OPENED else {"commentId": to}
+        made = _id_of(f"{issue} {to} {reaction}")
+        emoji = _EMOJI.get(reaction, reaction.value)
+        try:
+            await self._ask(_REACT, input={"id": made, "emoji": emoji, **about})
+        except ForgeError as exc:
+            # The answer to an earlier attempt was lost.
+            if "conflict on insert" not in str(exc):
+                raise
+        return made
+
+    async def unreact(self, thread: Thread, to: str, reaction: Reaction, made: str) -> None:
+        await self._ask(_UNREACT, id=made)
 
     async def _ask(self, query: str, **variables: JsonValue) -> JsonObject:
         """Returns: the data. Raises: ForgeError."""
@@ -315,7 +331,7 @@ def _id(data: JsonObject, name: str) -> str:
 
 
 def _id_of(mark: str) -> str:
-    """Returns: the id that a comment is given, so that it is found and never written twice."""
+    """Returns: the id that a comment or reaction is given, so that it is never made twice."""
     return str(UUID(bytes=hashlib.sha256(mark.encode()).digest()[:16], version=4))
 
 

@@ -120,12 +120,6 @@ async def _write(row: OutsideReply, system: System) -> Step:
         if await system.edit_comment(thread, row.comment, text, mark=row.pk):
             return step
         row.comment = ""
-    if row.to and row.attempts == 1:
-        try:
-            await system.react(thread, row.to)
-        except ForgeError as exc:
-            # A token may comment and not react; the comment says it all.
-            logger.info("integration.no_reaction reply=%s why=%s", row.pk, exc)
     row.comment = await system.comment(thread, text, mark=row.pk)
     return step
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Protocol
 
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import Thread
+from sessions.forges.adapter import Reaction, Thread
 from sessions.forges.inbound import Heard
 
 
@@ -72,8 +72,15 @@ class System(Protocol):
         """
         ...
 
-    async def react(self, thread: Thread, comment: str) -> None:
-        """Show with a pair of eyes that a comment was read. Raises: ForgeError."""
+    async def react(self, thread: Thread, to: str, reaction: Reaction) -> str:
+        """React to a comment, unless that was done before.
+
+        Returns: the id of the reaction. Raises: ForgeError.
+        """
+        ...
+
+    async def unreact(self, thread: Thread, to: str, reaction: Reaction, made: str) -> None:
+        """Take a reaction back: `made` is what `react` has returned. Raises: ForgeError."""
         ...
 
 

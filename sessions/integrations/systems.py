@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, gettext_noop
 
 from opencode_web.lib.crypto import DecryptionError, decrypt
 from opencode_web.lib.json import JsonObject
-from sessions.forges.adapter import Forge, ForgeError, ForgeKind, Thread
+from sessions.forges.adapter import Forge, ForgeError, ForgeKind, Reaction, Thread
 from sessions.forges.events import read_event
 from sessions.forges.inbound import Heard, event_of, is_signed, read_comment
 from sessions.forges.reasons import ForgeReason
@@ -97,8 +97,11 @@ class ForgeSystem:
             return False
         return True
 
-    async def react(self, thread: Thread, comment: str) -> None:
-        await self.forge.react(thread, comment)
+    async def react(self, thread: Thread, to: str, reaction: Reaction) -> str:
+        return await self.forge.react(thread, to, reaction)
+
+    async def unreact(self, thread: Thread, to: str, reaction: Reaction, made: str) -> None:
+        await self.forge.unreact(thread, to, reaction, made)
 
 
 def _marked(text: str, mark: str) -> str:

@@ -200,6 +200,8 @@ class OutsideReply(models.Model):
         CHECK = "check", _("Check")
         # The branch of a session, and its pull request.
         PULL = "pull", _("Pull request")
+        # To the comment that asks.
+        REACTION = "react", _("Reaction")
 
     class State(models.TextChoices):
         # To be written, or written anew.
@@ -226,8 +228,9 @@ class OutsideReply(models.Model):
     )
     prompt_id = models.CharField(max_length=60, blank=True)
     text = models.TextField(blank=True)
-    # The comment that it answers, which gets a reaction; and the one that it is.
+    # Of a reaction, what it is to; in Slack, who alone reads it.
     to = models.CharField(max_length=40, blank=True)
+    # Its id there.
     comment = models.CharField(max_length=40, blank=True)
     state = models.CharField(max_length=7, choices=State, default=State.PENDING)
     # Rises with everything that happens there.

@@ -41,7 +41,8 @@ class PushSubscription(models.Model):
 
 class Notification(models.Model):
     """A message that waits to be sent by one channel to one person, or one that no one is chosen
-    for yet (`user` is None). Written in the transaction of the event, gone when it was sent.
+    for yet (`user` is None). Written in the transaction of the event, gone when it was sent. A
+    mention is also kept in the person's inbox until they open its session.
 
     It has no text: what it says, and whether the person may still know it, is read when it is sent.
     """
@@ -49,6 +50,7 @@ class Notification(models.Model):
     class State(models.TextChoices):
         PENDING = "pending"
         FAILED = "failed"
+        KEPT = "kept"
 
     kind = models.CharField(max_length=9, choices=NotificationKind)
     # The one at the top of its tree; of a mention, the one where it is.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -39,9 +40,12 @@ def address(row: Notification) -> None:
     if not Notification.objects.filter(pk=row.pk, attempts=row.attempts).delete()[0]:
         return
     now = timezone.now()
-    Notification.objects.bulk_create(
-        one for user in _people(row) for one in _rows_for(row, user, now=now)
-    )
+    people = _people(row)
+    rows = [one for user in people for one in _rows_for(row, user, now=now)]
+    if row.kind == NotificationKind.MENTIONED:
+        kept = Notification.State.KEPT
+        rows += [_row_for(row, user, state=kept, next_at=now) for user in people]
+    Notification.objects.bulk_create(rows)
 
 
 @transaction.atomic
@@ -65,22 +69,29 @@ def _rows_for(row: Notification, user: User, *, now: datetime) -> list[Notificat
             continue
         held = choices.held_until(is_daily=choice.is_daily, now=now)
         found += [
-            Notification(
-                kind=kind,
-                session_id=row.session_id,
-                request=row.request,
-                budget_id=row.budget_id,
-                change_id=row.change_id,
-                user=user,
+            _row_for(
+                *(row, user),
                 channel=channel.name,
                 device=device,
                 is_held=held is not None,
                 next_at=held or now,
-                created_at=row.created_at,
             )
             for device in channel.devices(user)
         ]
     return found
+
+
+def _row_for(row: Notification, user: User, **more: Any) -> Notification:  # Any: as its fields are
+    return Notification(
+        kind=row.kind,
+        session_id=row.session_id,
+        request=row.request,
+        budget_id=row.budget_id,
+        change_id=row.change_id,
+        user=user,
+        created_at=row.created_at,
+        **more,
+    )
 
 
 def _people(row: Notification) -> list[User]:

@@ -96,12 +96,12 @@ def _find(row: Notification, user: User, channel: Channel) -> _Found | None:
     if kind is NotificationKind.ASKS:
         anchor = _card(row, access.team, user)
     elif kind is NotificationKind.MENTIONED:
-        what, anchor = _mention(row, session)
+        what, anchor = find_mention(row, session)
         tag = f"mention-{row.request}"
     if not anchor and kind in (NotificationKind.ASKS, NotificationKind.MENTIONED):
         return None
     path = reverse("sessions:session", kwargs={"team": team.slug, "session": session.pk})
-    line = Line(what, _title(session), f"{path}{anchor}", kind, team, session.pk)
+    line = Line(what, title_of(session), f"{path}{anchor}", kind, team, session.pk)
     return _Found(line, tag, is_urgent=kind is NotificationKind.ASKS)
 
 
@@ -120,7 +120,7 @@ def _card(row: Notification, access: TeamAccess, user: User) -> str:
     return f"#perm-{row.request}"
 
 
-def _mention(row: Notification, session: Session) -> tuple[str, str]:
+def find_mention(row: Notification, session: Session) -> tuple[str, str]:
     """Returns: who has mentioned the person, and where; empty once that is rolled back."""
     shown = Prompt.objects.visible(session).filter(pk=row.request).select_related("author")
     message = shown.first()
@@ -172,5 +172,6 @@ def _what(kind: NotificationKind) -> str:
             return _("Done")
 
 
-def _title(session: Session) -> str:
+def title_of(session: Session) -> str:
+    """Returns: the title that people read."""
     return _("New session") if is_default_title(session.title) else session.title

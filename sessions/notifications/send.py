@@ -46,9 +46,9 @@ async def send_notifications() -> int:
 
 
 def prune_notifications() -> int:
-    """Remove what could not be sent long ago. Returns: how many."""
+    """Remove what could not be sent or was not opened long ago. Returns: how many."""
     old = Notification.objects.filter(created_at__lt=timezone.now() - KEPT_FOR)
-    return old.filter(state=_State.FAILED).delete()[0]
+    return old.exclude(state=_State.PENDING).delete()[0]
 
 
 def _claim() -> list[list[Notification]]:

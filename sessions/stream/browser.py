@@ -16,6 +16,7 @@ from opencode_web.lib.errors import AppError, NotFound
 from opencode_web.lib.json import JsonObject
 from opencode_web.lib.languages import is_offered
 from sessions.access import access_principal_team, access_project, access_session
+from sessions.notifications.mentions import read_mentions
 from sessions.stream.listener import Ended, Listener, encode
 from sessions.stream.presence import Guest, PresenceRoom, joined_presence
 from sessions.stream.rail import STALE, View, joined_rail
@@ -103,6 +104,8 @@ class BrowserStream:
                     language=watched.language,
                 )
                 await stack.enter_async_context(room)
+                # A page that was fetched ahead is not open yet; one that listens is.
+                await in_view_db(read_mentions, self._principal.user, watched.session_id)
                 there = joined_presence(
                     watched.session_id,
                     team_id,

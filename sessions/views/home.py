@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from sessions.models import Project
+from sessions.notifications.mentions import unread_mentions
 from sessions.present.approvals import load_for_inbox
 from sessions.present.conversation.waiting import Inbox, load_inbox
 from sessions.present.frame.composer import Draft, start_composer
@@ -144,6 +145,7 @@ def waiting(request: TeamRequest) -> HttpResponse:
         "inbox": load_inbox(request.access),
         "requests": load_waiting(request.access),
         "changes": load_for_inbox(request.access),
+        "mentions": unread_mentions(request.access),
         "refresh": request.get_full_path(),
     }
     if request.htmx:

@@ -82,7 +82,7 @@ def test_a_comment_becomes_a_session_whose_answer_is_a_comment(
         says(f"/oc {script([{'text': SAYS}])}")
         wait_for(lambda: answer().startswith(SAYS))
         [link] = re.findall(r"\[Open the session\]\((.*?)\)", answer())
-        assert [emoji for _comment, emoji in fake.reactions] == ["eyes", "eyes"]
+        wait_for(lambda: [emoji for _, emoji in fake.reactions.values()] == ["tada"])
         page.goto(link)
         expect(page.locator("main")).to_contain_text(SAYS)
         expect(page).to_have_title(re.compile("ENG-7 The till is wrong"))

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from sessions.forges.adapter import ForgeKind
 from tests.sessions.forges.github_apps import PlayedApps
 from tests.sessions.forges.pull_parts import Page, PullParts, answer_parts, page_of
+from tests.sessions.forges.reactions import MISSING, PlayedReactions, reacted_to
 from tests.web_server import answer, serve_any
 
 TOKEN = "glpat-0123456789abcdef"
@@ -35,10 +36,13 @@ class FakeForge:
     checks: str = ""
     passed: int = 0
     then: list[Callable[[BaseHTTPRequestHandler], None]] = field(default_factory=list)
-    # What is written on its issues and pull requests: {"id", "body", "on", "reactions"}.
+    # What is written on its issues and pull requests: {"id", "body", "on"}.
     comments: list[Json] = field(default_factory=list)
     issues: set[int] = field(default_factory=lambda: {7, 8})
+    # GitHub's comments on lines, which have numbers of their own.
+    lines: set[int] = field(default_factory=set)
     parts: PullParts = field(default_factory=PullParts)
+    reactions: PlayedReactions = field(default_factory=PlayedReactions)
     # The accounts that may push, and the token's own; names are "person" and the number.
     writers: set[int] = field(default_factory=set)
     account: int = 1
@@ -63,9 +67,9 @@ class FakeForge:
         if self.then:
             self.then.pop(0)(handler)
             return
-        before = len(self.comments) + self.parts.written
+        before = self._written()
         status, said = self._answer(handler.command, handler.path, headers, body)
-        if self.loses_answers and len(self.comments) + self.parts.written > before:
+        if self.loses_answers and self._written() > before:
             handler.close_connection = True
             return
         if isinstance(said, str):
@@ -74,6 +78,9 @@ class FakeForge:
         links = said.links(self.base, handler.path) if isinstance(said, Page) else {}
         sent = json.dumps(said).encode()
         answer(sent, status=status, content_type="application/json", **links)(handler)
+
+    def _written(self) -> int:
+        return len(self.comments) + self.parts.written + len(self.reactions.changes)
 
     def _answer(
         self, method: str, path: str, headers: dict[str, str], body: Json
@@ -91,6 +98,8 @@ class FakeForge:
         here = f"{root}/{'projects' if self.kind is ForgeKind.GITLAB else 'repos'}/{path}"
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         rest = parts.path.removeprefix(here)
+        if rest != parts.path and (said := self._react(method, rest, body)):
+            return said
         if rest != parts.path and (said := answer_parts(self, method, rest, query, body)):
             return said
         if parts.path == f"{root}/user":
@@ -217,7 +226,7 @@ class FakeForge:
 
     def comment(self, thread: str, text: str) -> Json:
         """Somebody writes one on the forge."""
-        made = {"id": 1000 + len(self.comments), "body": text, "on": thread, "reactions": []}
+        made = {"id": 1000 + len(self.comments), "body": text, "on": thread}
         if self.kind is ForgeKind.GITHUB:
             made["url"] = f"{self.api}/repos/{self.path}/issues/comments/{made['id']}"
         self.comments.append(made)
@@ -235,12 +244,22 @@ class FakeForge:
         found["body"] = body["body"]
         return 200, found
 
-    def _react(self, comment: str, name: str) -> tuple[int, Any]:
-        found = next((one for one in self.comments if str(one["id"]) == comment), None)
-        if found is None or name != "eyes":
-            return 404, {"message": "Not Found"}
-        found["reactions"].append(name)
-        return 201, {"id": 1, "content": name}
+    def _react(self, method: str, rest: str, body: Json) -> tuple[int, Any] | None:
+        """Returns: None for what is about no reaction."""
+        said = reacted_to(self.kind, rest)
+        if said is None:
+            return None
+        about, number, made = said
+        if about == "pulls/comments":
+            ids = self.lines
+        elif about.endswith(("comments", "notes")):
+            ids = {one["id"] for one in self.comments}
+        else:
+            ids = self._numbers()
+        if int(number) not in ids:
+            return MISSING
+        on = f"{about.rpartition('/')[2]}/{number}"
+        return self.reactions.answer(self.kind, method, on, made, body, user=self.account)
 
     def _issue_comments(self, method: str, rest: str, query: Json, body: Json) -> tuple[int, Any]:
         match method, *rest.removeprefix("/issues/").split("/"):
@@ -253,8 +272,6 @@ class FakeForge:
                 return page_of(found, query, "per_page") if is_paged else (200, found)
             case "PATCH", "comments", comment:
                 return self._change(comment, body)
-            case "POST", "comments", comment, "reactions":
-                return self._react(comment, body["content"])
         return 404, {"message": "Not Found"}
 
     def _notes(self, method: str, rest: str, query: Json, body: Json) -> tuple[int, Any]:
@@ -268,12 +285,11 @@ class FakeForge:
                 return page_of(found, query, "per_page")
             case ["PUT", comment]:
                 return self._change(comment, body)
-            case ["POST", comment, "award_emoji"]:
-                return self._react(comment, body["name"])
         return 404, {"message": "404 Not found"}
 
     def _numbers(self) -> set[int]:
-        return self.issues | {int(one["number"]) for one in self.pulls}
+        key = "iid" if self.kind is ForgeKind.GITLAB else "number"
+        return self.issues | {int(one[key]) for one in self.pulls}
 
     def _one(self, number: str) -> tuple[int, Any]:
         found = self._find(number)

@@ -52,13 +52,19 @@ class TestGitHub:
         issue = repo.get_issue(7)
         made = issue.create_comment("Working")
         made.edit("Done")
-        assert made.create_reaction("eyes").content == "eyes"
+        eyes = made.create_reaction("eyes")
+        assert made.create_reaction("eyes").id == eyes.id
+        made.create_reaction("hooray")
+        assert made.delete_reaction(eyes.id)
+        with pytest.raises(github.GithubException):
+            made.create_reaction("tada")
+        assert issue.create_reaction("rocket").content == "rocket"
         for number in range(4):
             issue.create_comment(f"{number}")
         pages = self.client(fake, per_page=2).get_repo("acme/till").get_issue(7).get_comments()
         assert [one.body for one in pages] == ["Done", "0", "1", "2", "3"]
         assert pages.totalCount == 5
-        assert fake.comments[0]["reactions"] == ["eyes"]
+        assert [one.content for one in made.get_reactions()] == ["hooray"]
 
     def test_a_pull_request_is_opened_once_found_and_reviewed(
         self, fake: FakeForge, repo: Repository
@@ -153,12 +159,19 @@ class TestGitLab:
         made = notes.create({"body": "Working"})
         made.body = "Done"
         made.save()
-        made.awardemojis.create({"name": "eyes"})
+        eyes = made.awardemojis.create({"name": "eyes"})
+        with pytest.raises(gitlab.GitlabCreateError, match="has already been taken") as taken:
+            made.awardemojis.create({"name": "eyes"})
+        assert taken.value.response_code == 404
+        made.awardemojis.create({"name": "tada"})
+        made.awardemojis.delete(eyes.id)
+        with pytest.raises(gitlab.GitlabDeleteError):
+            made.awardemojis.delete(eyes.id)
         for number in range(4):
             notes.create({"body": f"{number}"})
         found = notes.list(iterator=True, per_page=2)
         assert [one.body for one in found] == ["3", "2", "1", "0", "Done"]
-        assert fake.comments[0]["reactions"] == ["eyes"]
+        assert [one.name for one in made.awardemojis.list(get_all=True)] == ["tada"]
 
     def test_a_merge_request_is_opened_once_found_and_reviewed(
         self, fake: FakeForge, project: Project
@@ -228,10 +241,13 @@ class TestGitea:
         edit = gitea.EditIssueCommentOption(body="Done")
         await issues.issue_edit_comment("acme", "till", made.id, edit)
         eyes = gitea.EditReactionOption(content="eyes")
-        await issues.issue_post_comment_reaction("acme", "till", made.id, eyes)
+        hooray = gitea.EditReactionOption(content="hooray")
+        for one in (eyes, eyes, hooray):
+            await issues.issue_post_comment_reaction("acme", "till", made.id, one)
+        await issues.issue_delete_comment_reaction("acme", "till", made.id, eyes)
         found = await issues.issue_get_comments("acme", "till", 7)
         assert [one.body for one in found] == [*map(str, range(59)), "Done"]
-        assert fake.comments[-1]["reactions"] == ["eyes"]
+        assert fake.reactions.on(made.id) == ["hooray"]
 
     async def test_a_pull_request_is_opened_once_found_and_reviewed(
         self, fake: FakeForge, client: gitea.ApiClient

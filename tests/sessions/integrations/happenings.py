@@ -176,6 +176,7 @@ def line_comment(
         return "pull_request_comment", {**sent, "pull_request": about}
     comment = {"id": 500 + len(text), "body": text, "path": "till.py", "line": 4, "diff_hunk": hunk}
     comment |= {"user": _person(outside, by), "created_at": at, **more}
+    outside.server.lines.add(comment["id"])
     return "pull_request_review_comment", {
         **sent,
         "action": "created",

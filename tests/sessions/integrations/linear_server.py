@@ -24,6 +24,7 @@ from tests.web_server import Send, answer, serve_any
 Json = dict[str, Any]
 # Not of the form of real ones, which scanners look for.
 KEY, SECRET = "played-linear-key", "played-webhook-secret"
+EMOJI = {"eyes", "tada", "confused"}
 WORKSPACE, AGENT = "0a000000-0000-4000-8000-000000000001", "0a000000-0000-4000-8000-00000000000a"
 BOB, MALLORY = "0a000000-0000-4000-8000-00000000000b", "0a000000-0000-4000-8000-00000000000c"
 SCHEMA = build_schema(
@@ -40,6 +41,7 @@ type Mutation {
   commentCreate(input: CommentCreateInput!): CommentPayload!
   commentUpdate(id: String!, input: CommentUpdateInput!): CommentPayload!
   reactionCreate(input: ReactionCreateInput!): ReactionPayload!
+  reactionDelete(id: String!): DeletePayload!
 }
 type User { id: ID! name: String! email: String! active: Boolean! guest: Boolean! }
 type Organization { id: ID! name: String! urlKey: String! }
@@ -49,11 +51,12 @@ type Issue { id: ID! identifier: String! title: String! description: String }
 type Comment { id: ID! body: String! }
 type CommentPayload { success: Boolean! comment: Comment! }
 type ReactionPayload { success: Boolean! }
+type DeletePayload { success: Boolean! }
 input StringComparator { eq: String eqIgnoreCase: String }
 input TeamFilter { key: StringComparator }
 input CommentCreateInput { id: String issueId: String body: String parentId: String }
 input CommentUpdateInput { body: String }
-input ReactionCreateInput { commentId: String emoji: String! }
+input ReactionCreateInput { id: String commentId: String issueId: String emoji: String! }
 """
 )
 
@@ -81,7 +84,8 @@ class FakeLinear:
     )
     issues: dict[str, Json] = field(default_factory=dict)
     comments: dict[str, Json] = field(default_factory=dict)
-    reactions: list[tuple[str, str]] = field(default_factory=list)
+    # What each is to, and its emoji.
+    reactions: dict[str, tuple[str, str]] = field(default_factory=dict)
     # What is answered next, whatever is asked.
     then: list[Send] = field(default_factory=list)
     # What is done when it is asked, and its answer lost.
@@ -166,9 +170,22 @@ class FakeLinear:
         return {"success": True, "comment": comment}
 
     def reactionCreate(self, _info: object, input: Json) -> Json:
-        _found(self.comments, input.get("commentId", ""), "Comment")
-        self.reactions.append((input["commentId"], input["emoji"]))
+        made, on = input.get("id") or str(uuid4()), input.get("commentId")
+        if UUID(made).version != 4 or bool(on) == ("issueId" in input):
+            raise Refused("Argument Validation Error")
+        if made in self.reactions:
+            raise Refused("conflict on insert of Reaction")
+        if on:
+            _found(self.comments, on, "Comment")
+        else:
+            on = _found(self.issues, input["issueId"], "Issue")["identifier"]
+        if input["emoji"] not in EMOJI:
+            raise Refused("Argument Validation Error")
+        self.reactions[made] = (on, input["emoji"])
         return {"success": True}
+
+    def reactionDelete(self, _info: object, id: str) -> Json:
+        return {"success": self.reactions.pop(id, None) is not None}
 
     # What it sends.
     def says(self, text: str, *, by: str = BOB, key: str = "ENG-7", **more: Any) -> Json:

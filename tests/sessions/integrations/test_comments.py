@@ -40,8 +40,6 @@ def test_a_comment_starts_a_session_whose_answer_is_a_comment(outside: Forge, bo
     assert (delivery.state, delivery.problem, delivery.heard) == ("handled", "", {})
     session = Session.objects.get()
     assert (session.owner, session.title) == (bob, "#7 The till is wrong")
-    asked = outside.server.comments[0]
-    assert asked["reactions"] == ["eyes"]
     [shown] = outside.answers
     assert "Waiting for its turn" in shown
     assert f"https://agents.example.com/t/acme/s/{session.pk}" in shown
@@ -50,7 +48,7 @@ def test_a_comment_starts_a_session_whose_answer_is_a_comment(outside: Forge, bo
     outside.write()
     [shown] = outside.answers
     assert shown.startswith("Tax is added in `till.py` **and** `bill.py`.")
-    assert OutsideReply.objects.get().state == "done"
+    assert {one.state for one in OutsideReply.objects.all()} == {"done"}
     # The agent has read what the thread is about, as a stranger's words.
     parts = Part.objects.filter(message__role="user").order_by("seq", "pk")
     about = [one.data["text"] for one in parts if one.data.get("synthetic")]
@@ -85,7 +83,7 @@ def test_a_comment_whose_answer_is_lost_is_not_written_twice(outside: Forge, bob
     link_account(outside, bob)
     outside.server.loses_answers = True
     outside.say(f"/oc {SAYS}")
-    reply = OutsideReply.objects.get()
+    reply = OutsideReply.objects.get(kind="comment")
     assert reply.state == "pending"
     assert "could not be reached" in reply.problem
     outside.server.loses_answers = False
@@ -101,8 +99,8 @@ def test_a_forge_that_wants_to_be_left_alone_is(outside: Forge, bob: User) -> No
     busy = answer(b"{}", status=429, retry_after="600")
     outside.server.then += [busy, busy]
     outside.say(f"/oc {SAYS}")
-    reply = OutsideReply.objects.get()
-    assert (reply.next_at - reply.created_at).total_seconds() > 590
+    for one in OutsideReply.objects.all():
+        assert (one.next_at - one.created_at).total_seconds() > 590
     assert outside.answers == []
     outside.write()
     assert len(outside.answers) == 1

@@ -122,7 +122,7 @@ def test_what_fails_is_tried_again_given_up_and_repeated_by_an_admin(
     outside.say(f"/oc {SAYS}")
     for _ in range(12):
         outside.write()
-    reply = OutsideReply.objects.get()
+    reply = OutsideReply.objects.get(kind="comment")
     assert (reply.state, reply.comment) == ("failed", "")
     outside.server.then.clear()
     outside.client.force_login(alice)
@@ -256,7 +256,7 @@ def test_another_repository_hears_nothing_of_the_one_before(outside: Forge, bob:
     run(session)
     outside.write()
     assert "Tax" not in outside.answers[0]
-    reply = OutsideReply.objects.get()
+    reply = OutsideReply.objects.get(kind="comment")
     assert (reply.state, reply.problem) == ("failed", MOVED)
 
 

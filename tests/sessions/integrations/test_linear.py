@@ -35,7 +35,7 @@ def test_a_comment_starts_a_session_whose_answer_is_a_comment(board: Board, bob:
     assert (delivery.state, delivery.problem, delivery.heard) == ("handled", "", {})
     session = Session.objects.get()
     assert (session.owner, session.title) == (bob, "ENG-7 The till is wrong")
-    assert board.server.reactions == [(delivery.comment, "eyes")]
+    assert [*board.server.reactions.values()] == [(delivery.comment, "eyes")]
     [shown] = board.answers
     assert "Waiting for its turn" in shown
     assert f"https://agents.example.com/t/acme/s/{session.pk}" in shown
@@ -47,7 +47,8 @@ def test_a_comment_starts_a_session_whose_answer_is_a_comment(board: Board, bob:
     assert shown.startswith("Tax is added in `till.py` **and** `bill.py`.")
     [kept] = [one for one in board.server.comments.values() if one["edits"]]
     assert (kept["issue"], kept["body"]) == ("ENG-7", shown)
-    assert OutsideReply.objects.get().state == "done"
+    assert {one.state for one in OutsideReply.objects.all()} == {"done"}
+    assert [*board.server.reactions.values()] == [(delivery.comment, "tada")]
     # The agent has read what the issue is about, as a stranger's words.
     parts = Part.objects.filter(message__role="user").order_by("seq", "pk")
     [about] = [one.data["text"] for one in parts if one.data.get("synthetic")]
@@ -155,25 +156,25 @@ def test_a_comment_whose_answer_is_lost_is_not_written_twice(
     link(board, bob)
     board.server.loses = lost
     board.say(f"/oc {SAYS}")
-    problems = [OutsideReply.objects.get().problem]
+    problems = [OutsideReply.objects.get(kind="comment").problem]
     run(Session.objects.get())
     board.write()
-    problems.append(OutsideReply.objects.get().problem)
+    problems.append(OutsideReply.objects.get(kind="comment").problem)
     assert ["could not be reached" in one for one in problems].count(True) == 1
     board.server.loses = ""
     board.write()
     assert len(board.answers) == 1
     assert len(board.server.comments) == 2
-    assert OutsideReply.objects.get().state == "done"
+    assert OutsideReply.objects.get(kind="comment").state == "done"
 
 
 def test_a_comment_that_somebody_deletes_stays_deleted(board: Board, bob: User) -> None:
     link(board, bob)
     board.say(f"/oc {SAYS}")
-    del board.server.comments[OutsideReply.objects.get().comment]
+    del board.server.comments[OutsideReply.objects.get(kind="comment").comment]
     run(Session.objects.get())
     board.write()
-    assert (board.answers, OutsideReply.objects.get().state) == ([], "done")
+    assert (board.answers, OutsideReply.objects.get(kind="comment").state) == ([], "done")
 
 
 @pytest.mark.parametrize(
@@ -197,14 +198,14 @@ def test_what_may_pass_is_tried_again(
     assert told in delivery.problem
     board.server.then = []
     board.work()
-    board.server.then = [then]
+    board.server.then = [then, then]
     run(Session.objects.get())
     board.write()
-    reply = OutsideReply.objects.get()
+    reply = OutsideReply.objects.get(kind="comment")
     assert told in reply.problem
     assert (reply.next_at - reply.created_at).total_seconds() > wait_s
     board.write()
-    assert OutsideReply.objects.get().state == "done"
+    assert OutsideReply.objects.get(kind="comment").state == "done"
     assert len(board.answers) == 1
 
 
@@ -224,9 +225,9 @@ def test_errors_with_the_status_of_success_are_errors(
     board.say(f"/oc {SAYS}")
     run(Session.objects.get())
     body = json.dumps(refusal("It is so", code)).encode()
-    board.server.then = [answer(body, content_type="application/json")]
+    board.server.then = [answer(body, content_type="application/json")] * 2
     board.write()
-    assert told in OutsideReply.objects.get().problem
+    assert told in OutsideReply.objects.get(kind="comment").problem
 
 
 def test_a_key_that_is_revoked_is_told_to_admins_until_another_one_is_pasted(

@@ -68,7 +68,7 @@ def test_its_types_are_those_of_the_package(package: Path) -> None:
 def test_its_client_is_answered_and_refused_like_ours(package: Path, tmp_path: Path) -> None:
     made = {"id": ours._id_of("rep_1"), "issueId": "ENG-7", "body": "Hi"}
     update = {"id": made["id"], "input": {"body": "Done"}}
-    react = {"input": {"commentId": made["id"], "emoji": "eyes"}}
+    reaction = {"id": ours._id_of("eyes"), "commentId": made["id"], "emoji": "eyes"}
     issue = {"issue": "ENG-7", "author": BOB, "named": True}
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("limited", ours._FIND, {"id": made["id"]}),
@@ -78,7 +78,9 @@ def test_its_client_is_answered_and_refused_like_ours(package: Path, tmp_path: P
         ("create", ours._CREATE, {"input": made}),
         ("again", ours._CREATE, {"input": made}),
         ("update", ours._UPDATE, update),
-        ("react", ours._REACT, react),
+        ("react", ours._REACT, {"input": reaction}),
+        ("react_again", ours._REACT, {"input": reaction}),
+        ("unreact", ours._UNREACT, {"id": reaction["id"]}),
         ("bad", "{ nothing }", {}),
     ]
     documents, body = tmp_path / "documents.json", tmp_path / "body"
@@ -100,7 +102,8 @@ def test_its_client_is_answered_and_refused_like_ours(package: Path, tmp_path: P
     assert told["create"]["commentCreate"]["success"] is True
     assert told["update"]["commentUpdate"]["success"] is True
     assert told["react"]["reactionCreate"]["success"] is True
-    assert {told[name]["type"] for name in ("gone", "again")} == {"InvalidInput"}
+    assert told["unreact"]["reactionDelete"]["success"] is True
+    assert {told[name]["type"] for name in ("gone", "again", "react_again")} == {"InvalidInput"}
     assert told["bad"]["name"].endswith("LinearError")
     assert strange["who"]["type"] == "AuthenticationError"
     assert told["webhook"] == {

@@ -141,7 +141,9 @@ def test_several_pushes_are_one_prompt_about_the_newest(
     send(outside, *pull_event(outside, "pushed", head="4" * 40))
     [asked] = prompts()
     assert f"Look at {'4' * 40}." in asked
-    assert OutsideReply.objects.get().prompt_id == Session.objects.get().inputs.last().pk  # type: ignore[union-attr]
+    reply, newest = OutsideReply.objects.get(), Session.objects.get().inputs.last()
+    assert newest is not None
+    assert reply.prompt_id == newest.pk
     assert len(outside.answers) == 1
 
 

@@ -6,11 +6,12 @@ from datetime import timedelta
 import pytest
 from django.core import mail
 from django.db import transaction
-from django.test import Client
+from django.test import AsyncClient, Client
 from django.utils import timezone
 from pytest_django import Settings
 
 from opencode_web.lib.json import JsonValue
+from opencode_web.lib.loop import submit
 from sessions.actions.composer_input import admit_typed
 from sessions.actions.inbox import cancel_input, change_input
 from sessions.actions.privacy import set_private
@@ -21,6 +22,8 @@ from sessions.events.removal import SessionReverted
 from sessions.events.store import append, lock_session
 from sessions.inbox import pending_inputs, promotion_events
 from sessions.models import Message, Notification, Part, Project, Session, SessionInput
+from sessions.notifications.mentions import MAX_SHOWN
+from sessions.notifications.send import prune_notifications
 from teams.models import Role, Team, User
 from tests.factories import add_member, make_user
 from tests.sessions.factories import INLINE, make_session, session_access
@@ -61,6 +64,21 @@ def say(user: User, session: Session, text: str) -> SessionInput:
     return row
 
 
+def inbox(user: User) -> str:
+    client = Client()
+    client.force_login(user)
+    return client.get("/t/acme/inbox").content.decode()
+
+
+async def listen(user: User, session: Session) -> None:
+    """As the page of a session does when somebody has opened it."""
+    client = AsyncClient()
+    await client.aforce_login(user)
+    frames = (await client.get(f"/t/acme/s/{session.pk}/live")).streaming_content
+    await anext(frames)
+    await frames.aclose()
+
+
 def mentioned(row: SessionInput) -> list[tuple[str, int]]:
     parts = Part.objects.filter(message=row.pk, type="text")
     return [one for part in parts for one in people_in(part.data.get("metadata"))]
@@ -84,7 +102,30 @@ def test_who_is_mentioned_is_told_where(
     page = client_for(zoe).get(place).content.decode()
     assert 'Can <span class="prompt-mention">@zoe-quark</span> look at &lt;this&gt;?' in page
     assert f'id="turn-{row.pk}"' in page
-    assert (send(), Notification.objects.count()) == (0, 0)
+    assert send() == 0
+
+
+def test_a_mention_is_in_the_inbox_until_its_session_is_opened(
+    session: Session, project: Project, alice: User, bob: User, zoe: User
+) -> None:
+    choose(zoe, channels={})
+    rows = [say(alice, session, f"@zoe-quark {number}") for number in range(MAX_SHOWN + 1)]
+    other = make_session(alice, project)
+    say(alice, other, "@zoe-quark")
+    send()
+    shown = inbox(zoe)
+    places = [f'href="/t/acme/s/{session.pk}?at={row.pk}#turn-{row.pk}"' for row in rows]
+    # The newest is in the other session.
+    assert [place in shown for place in places] == [False, False, *([True] * (MAX_SHOWN - 1))]
+    assert "Alice mentioned you" not in inbox(bob)
+    submit(listen(bob, session)).result(30)
+    write(session, SessionReverted(hidden_from=Message.objects.get(pk=rows[-1].pk).seq))
+    assert [place in inbox(zoe) for place in places[-2:]] == [True, False]
+    submit(listen(zoe, session)).result(30)
+    assert inbox(zoe).count("Alice mentioned you") == 1
+    Notification.objects.update(created_at=timezone.now() - timedelta(days=15))
+    prune_notifications()
+    assert "Nothing needs your attention." in inbox(zoe)
 
 
 def test_nobody_is_told_of_their_own_words(session: Session, alice: User) -> None:
@@ -116,7 +157,8 @@ def test_who_cannot_see_the_session_is_neither_told_nor_named(
     set_private(session_access(alice, session), private=True)
     send()
     assert mail.outbox == []
-    assert not Notification.objects.exists()
+    assert not Notification.objects.filter(state="pending").exists()
+    assert "mentioned you" not in inbox(zoe)
 
 
 def test_no_client_says_who_is_mentioned(session: Session, alice: User, zoe: User) -> None:

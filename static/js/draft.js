@@ -84,4 +84,4 @@ export function restore() {
 
 addEventListener("pagehide", () => flush(true));
 onLeave(() => flush(true));
-document.addEventListener("visibilitychange", () => document.hidden && flush(true));
+addEventListener("visibilitychange", () => document.hidden && flush(true));

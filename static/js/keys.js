@@ -117,4 +117,4 @@ document.addEventListener("keydown", (event) => {
 const openHelp = async () => (await import("./help.js")).open(deed, keymap);
 bind({ id: "help", run: openHelp });
 
-document.addEventListener("click", (event) => event.target.closest("[data-open-keys]") && openHelp());
+addEventListener("click", (event) => event.target.closest("[data-open-keys]") && openHelp());

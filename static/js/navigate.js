@@ -148,7 +148,7 @@ addEventListener("popstate", () => {
   newest++;
 });
 // A form may lead to one: the first message of a session does.
-document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
+addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
   const { redirect } = ctx.hx;
   if (!redirect || !isPlace(new URL(redirect, here))) return;
   delete ctx.hx.redirect;
@@ -157,7 +157,7 @@ document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
 });
 onLeave(() => clearTimeout(timer));
 // What is done may change any page.
-document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => ctx.request.method !== "GET" && ahead.clear());
+addEventListener("htmx:before:request", ({ detail: { ctx } }) => ctx.request.method !== "GET" && ahead.clear());
 
 function rest({ target }) {
   clearTimeout(timer);

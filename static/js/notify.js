@@ -53,7 +53,7 @@ addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.clo
 addEventListener("pointerdown", ({ pointerType, target }) => pointerType === "touch" && !target.closest("[data-toast]") && [...toasts.children].forEach((one) => one.dataset.kind === "bad" || one.remove()));
 
 // An error page is no fragment. A form with errors (422) and a retargeted toast are.
-document.addEventListener("htmx:before:response", (event) => {
+addEventListener("htmx:before:response", (event) => {
   const { status, headers } = event.detail.ctx.response;
   if (status < 400 || status === 422 || headers.has("HX-Retarget")) return;
   event.preventDefault();
@@ -61,14 +61,14 @@ document.addEventListener("htmx:before:response", (event) => {
 });
 
 const aboutOf = ({ request: { method, action } }) => `${method} ${action.split("?")[0]}`;
-document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
   for (const error of toasts.querySelectorAll('[data-kind="bad"]')) {
     if (ctx.response?.status >= 400) error.dataset.about ??= aboutOf(ctx);
     else if (ctx.response && error.dataset.about === aboutOf(ctx)) error.remove();
   }
 });
 
-document.addEventListener("htmx:error", (event) => {
+addEventListener("htmx:error", (event) => {
   // A message waits by itself.
   if (event.detail.error instanceof TypeError && !event.detail.ctx?.sourceElement.matches("[data-composer]")) import("./refused.js").then(({ lose }) => lose());
 });

@@ -137,4 +137,4 @@ addEventListener("mousedown", (event) => {
 });
 addEventListener("focusout", (event) => event.target.matches("[data-prompt]") && close());
 addEventListener("submit", close);
-suggest(prompt());
+if (prompt()) suggest(prompt());

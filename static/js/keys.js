@@ -69,6 +69,7 @@ function forget() {
   begun = "";
   chords.forEach((chord) => chord.end?.());
 }
+addEventListener("leave", forget);
 
 /** A character without a binding begins a message, where nothing else has the focus. */
 export function write({ key, target, ctrlKey, metaKey, altKey }, before) {

@@ -11,7 +11,7 @@ import { eachPage } from "./page.js";
 let offer;
 addEventListener("beforeinstallprompt", (event) => (offer = event).preventDefault());
 
-document.addEventListener("click", (event) => {
+addEventListener("click", (event) => {
   const [copied, permitted, dictates, finds, shown, installs] = ["copy-from", "permit", "dictate", "palette-open", "reveal", "install"].map((kind) => event.target.closest(`[data-${kind}]`));
   if (copied || finds) event.preventDefault();
   if (copied) import("./copy.js").then(({ copy }) => copy(copied));
@@ -29,7 +29,7 @@ if ((permission === "granted" && navigator.serviceWorker) || sounds) import("./n
 // Fragments name the keys of most people, and only one page takes keys as they are pressed.
 const has = (css) => document.querySelector(css);
 // Before somebody goes elsewhere, a pointer or a key is there.
-if (has("[data-app]")) for (const type of ["pointermove", "pointerdown", "keydown"]) addEventListener(type, () => import("./navigate.js"), { once: true });
+if (has("[data-app]")) for (const type of ["pointermove", "pointerdown", "keydown", "popstate"]) addEventListener(type, () => import("./navigate.js"), { once: true });
 if (MAC || "rebound" in document.body.dataset) import("./labels.js");
 
 // Style sheets show the controls that need JavaScript only from now on.

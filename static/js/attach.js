@@ -168,15 +168,15 @@ addEventListener("change", ({ target }) => target.matches("[data-composer] selec
 onLeave(() => (held = []));
 
 // A refused message comes back as a new form, which cannot hold the files by itself.
-document.addEventListener("htmx:after:swap", () => {
+addEventListener("htmx:after:swap", () => {
   if (held.length && field() && !field().files.length) put(held);
 });
 
-document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
   if (ctx.sourceElement.matches("[data-composer]") && field().files.length) ctx.fetch = upload;
 });
 
-document.addEventListener("htmx:after:request", (event) => {
+addEventListener("htmx:after:request", (event) => {
   const { sourceElement, response } = event.detail.ctx;
   if (!sourceElement.matches("[data-composer]") || !sourceElement.isConnected || response.status >= 300) return;
   tell([]);

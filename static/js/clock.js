@@ -41,4 +41,4 @@ function tick() {
 }
 eachPage(tick);
 setInterval(tick, TICK_MS);
-document.addEventListener("visibilitychange", tick);
+addEventListener("visibilitychange", tick);

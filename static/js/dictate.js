@@ -48,5 +48,5 @@ document.addEventListener("keydown", (event) => {
   listening.stop();
 }, true);
 // What comes later belongs to no message.
-document.addEventListener("submit", ({ target }) => target.matches("[data-composer]") && listening?.abort());
+addEventListener("submit", ({ target }) => target.matches("[data-composer]") && listening?.abort());
 onLeave(() => listening?.abort());

@@ -1,14 +1,14 @@
 // Drafts are kept: at once in this browser, every two seconds on the server, for the person's other
 // devices. The newer one counts, by the server's clock.
 import { form, prompt } from "./idle.js";
-import { onLeave, pageAskedAt } from "./page.js";
+import { askedAt, eachPage, onLeave } from "./page.js";
 import { headers } from "./taste.js";
 
 const SAVE_MS = 2000;
 // Browsers send at most 64 kB from a page that is left; a character may take nine bytes.
 const KEEPALIVE_CHARS = 7000;
 const key = () => `draft:${form().dataset.draft}`;
-const ahead = Number(form().dataset.now) - pageAskedAt();
+let ahead = 0;
 let timer = null;
 let unsaved = false;
 let saving = null;
@@ -82,6 +82,7 @@ export function restore() {
   return true;
 }
 
+eachPage(() => form() && (ahead = Number(form().dataset.now) - askedAt));
 addEventListener("pagehide", () => flush(true));
 onLeave(() => flush(true));
-document.addEventListener("visibilitychange", () => document.hidden && flush(true));
+addEventListener("visibilitychange", () => document.hidden && flush(true));

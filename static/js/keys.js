@@ -69,6 +69,7 @@ function forget() {
   begun = "";
   chords.forEach((chord) => chord.end?.());
 }
+addEventListener("leave", forget);
 
 /** A character without a binding begins a message, where nothing else has the focus. */
 export function write({ key, target, ctrlKey, metaKey, altKey }, before) {
@@ -117,4 +118,4 @@ document.addEventListener("keydown", (event) => {
 const openHelp = async () => (await import("./help.js")).open(deed, keymap);
 bind({ id: "help", run: openHelp });
 
-document.addEventListener("click", (event) => event.target.closest("[data-open-keys]") && openHelp());
+addEventListener("click", (event) => event.target.closest("[data-open-keys]") && openHelp());

@@ -127,14 +127,14 @@ function step(event) {
 }
 
 document.addEventListener("keydown", step, true);
-document.addEventListener("input", (event) => event.target.matches("[data-prompt]") && suggest(event.target));
+addEventListener("input", (event) => event.target.matches("[data-prompt]") && suggest(event.target));
 // Before the field loses the focus.
-document.addEventListener("mousedown", (event) => {
+addEventListener("mousedown", (event) => {
   const option = event.target.closest("#mentions .mention");
   if (!option) return;
   event.preventDefault();
   if (option.matches(TAKEN)) take(option);
 });
-document.addEventListener("focusout", (event) => event.target.matches("[data-prompt]") && close());
-document.addEventListener("submit", close);
-suggest(prompt());
+addEventListener("focusout", (event) => event.target.matches("[data-prompt]") && close());
+addEventListener("submit", close);
+if (prompt()) suggest(prompt());

@@ -19,9 +19,11 @@ export async function ask({ id }, ready) {
 
 /** Whoever reads what is past stays there, unless the newest is asked for. */
 export async function askAll(page, applyAll, isAsked = !later(), shows = false) {
-  const response = await fetch(document.querySelector("main").dataset.window);
+  const main = document.querySelector("main");
+  const response = await fetch(main.dataset.window);
   if (!response.ok) return location.reload();
   const frame = await response.json();
+  if (!main.isConnected) return;
   page.cursor = frame.q;
   applyAll(isAsked ? frame.ops : frame.ops.filter(([selector]) => selector !== "#log"));
   if (shows) showEnd();

@@ -1,7 +1,7 @@
 // Pages of the workspace take each other's place, and are fetched ahead where a pointer rests on their
 // link. Errors, the sign-in, and pages of another build, role or policy are loaded as a whole.
 import { announce } from "./notify.js";
-import { isCurrent, leave, onLeave, pathOf, turn } from "./page.js";
+import { here, isCurrent, leave, onLeave, pathOf, turn } from "./page.js";
 import { mayReplace } from "./view.js";
 
 const REST_MS = 100;
@@ -14,7 +14,6 @@ const OF_PAGE = ["liveProject", "thinking"];
 // What was fetched, {at, text}, and what was left, {fields, top}, by address.
 const ahead = new Map();
 const left = new Map();
-let here = location.href;
 let newest = 0;
 let timer = null;
 
@@ -91,9 +90,9 @@ function placeFocus(link) {
 
 async function put(page, { text, asked }, address, isBack) {
   keep();
+  if (isBack) document.querySelectorAll("dialog[open]").forEach((one) => one.close());
   leave(asked);
   if (!isBack) history.pushState(null, "", address);
-  here = location.href;
   const rail = app.querySelector("[data-rail]");
   const top = rail?.scrollTop;
   const { railState, railWidth } = app.dataset;
@@ -110,20 +109,30 @@ async function put(page, { text, asked }, address, isBack) {
   announce(document.title);
 }
 
+/** This page stays: what is typed is for it again. */
+function stay() {
+  newest++;
+  delete app.dataset.opening;
+  dispatchEvent(new Event("handed"));
+}
+
 /** Open an address in place of this page. `isBack`: it is that of the browser's history now. */
-export async function visit(address, { isBack = false } = {}) {
+async function visit(address, isBack) {
+  if (!mayReplace(app)) {
+    if (isBack) history.pushState(null, "", here);
+    return stay();
+  }
   const number = ++newest;
   const load = () => (isBack ? location.reload() : location.assign(address));
   app.dataset.opening = "";
   const found = await take(withoutHash(address)).catch(() => null);
   // Somebody has gone elsewhere since.
   if (number !== newest) return;
-  delete app.dataset.opening;
   if (!found && !isBack) {
-    // What is typed is for this page again.
-    dispatchEvent(new Event("handed"));
+    stay();
     return (await import("./refused.js")).lose();
   }
+  delete app.dataset.opening;
   const page = found?.text && read(found.text);
   if (!page) return load();
   try {
@@ -138,26 +147,25 @@ addEventListener("click", (event) => {
   const link = linkOf(event.target);
   if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  if (mayReplace(app)) visit(link.href);
+  visit(link.href);
 });
 
-addEventListener("popstate", () => {
-  // Entries of one page are its panel's.
-  if (!isCurrent()) return visit(location.href, { isBack: true });
-  here = location.href;
-  newest++;
-});
+const goBack = () => visit(location.href, true);
+// Entries of one page are its panel's.
+addEventListener("popstate", () => (isCurrent() ? stay() : goBack()));
+// A reload keeps the entries before it.
+if (!isCurrent()) goBack();
 // A form may lead to one: the first message of a session does.
-document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
-  const { redirect } = ctx.hx;
-  if (!redirect || !isPlace(new URL(redirect, here))) return;
+addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
+  const url = ctx.hx.redirect && new URL(ctx.hx.redirect, location);
+  if (!url || !isPlace(url)) return;
   delete ctx.hx.redirect;
   ctx.swap = "none";
-  visit(new URL(redirect, here).href);
+  visit(url.href);
 });
 onLeave(() => clearTimeout(timer));
 // What is done may change any page.
-document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => ctx.request.method !== "GET" && ahead.clear());
+addEventListener("htmx:before:request", ({ detail: { ctx } }) => ctx.request.method !== "GET" && ahead.clear());
 
 function rest({ target }) {
   clearTimeout(timer);
@@ -167,5 +175,5 @@ function rest({ target }) {
 addEventListener("pointerover", rest);
 // The pointer whose move has brought this may rest already.
 rest({ target: [...document.querySelectorAll(":hover")].at(-1) ?? body });
-documentElement.dataset.goes = "in-place";
+documentElement.dataset.goes = "";
 addEventListener("pointerdown", ({ target }) => linkOf(target) && fetchAhead(withoutHash(linkOf(target).href)));

@@ -32,7 +32,7 @@ export function hide(name) {
   place.hidden = true;
 }
 
-document.addEventListener("click", ({ target }) => {
+addEventListener("click", ({ target }) => {
   if (!target.closest("[data-reload]")) return;
   // Who reads what is past opens the page where it was.
   const link = document.getElementById(history.state?.rows?.turn)?.querySelector(".prompt-head a");

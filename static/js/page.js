@@ -1,7 +1,8 @@
 // What modules do for each page: for the one that was loaded, and for those that take its place.
 const begins = [];
-let here = location.href;
-let askedAt = performance.timeOrigin;
+/** The address of this page as it came, and when the server was asked for it, in milliseconds. */
+export let here = location.href;
+export let askedAt = performance.timeOrigin;
 
 /** Do it now, and again for each page that comes. */
 export function eachPage(begin) {
@@ -10,11 +11,11 @@ export function eachPage(begin) {
 }
 
 /** Do it just before another page comes. */
-export const onLeave = (end) => document.addEventListener("leave", end);
+export const onLeave = (end) => addEventListener("leave", end);
 
 /** Another page is about to come, which the server was asked for then. */
 export function leave(asked) {
-  document.dispatchEvent(new Event("leave"));
+  dispatchEvent(new Event("leave"));
   askedAt = asked;
 }
 
@@ -23,9 +24,6 @@ export function turn() {
   here = location.href;
   begins.forEach((begin) => begin());
 }
-
-/** When the server was asked for this page, in milliseconds. */
-export const pageAskedAt = () => askedAt;
 
 /** The path of a page, below its team: an address has the name of that or its id. */
 export const pathOf = (address) => new URL(address).pathname.replace(/\/t\/[^/]+/, "");

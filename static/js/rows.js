@@ -17,7 +17,7 @@ const outputsIn = (root) => root.querySelectorAll("[data-tool=bash][open] .bash-
 const toEnd = (output) => (output.scrollTop = output.scrollHeight);
 
 function save() {
-  timer = null;
+  timer = clearTimeout(timer);
   if (!isCurrent()) return;
   const open = [...log.querySelectorAll(ROWS)].filter((row) => row.open).map((row) => row.id);
   const isPast = !document.querySelector("[data-jump]").hidden;
@@ -48,7 +48,7 @@ function keepUp(changes) {
   if (left) added.forEach((node) => node.matches("[data-turn]") && openAgain(node));
 }
 
-onLeave(() => (timer = clearTimeout(timer)));
+onLeave(() => timer && save());
 eachPage(() => {
   log = document.querySelector("[data-log]");
   if (!log) return;

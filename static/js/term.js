@@ -145,6 +145,7 @@ async function choose(id, { focus = false } = {}) {
   if (!tab) return;
   current = id;
   library = await (bringing ??= bringLibrary());
+  if (current !== id) return;
   const screen = open.get(id) ?? addScreen(tab);
   show();
   resize();

@@ -38,7 +38,7 @@ export function upload(action, { method, headers, body, signal }) {
   });
 }
 
-document.addEventListener("click", ({ target }) => {
+addEventListener("click", ({ target }) => {
   if (!target.closest("[data-sending-stop]")) return;
   way?.abort();
   announce(_("Not sent. Your message and its files are still here."));

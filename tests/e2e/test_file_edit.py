@@ -110,6 +110,35 @@ def test_who_leaves_unsaved_text_is_asked_first(page: Page) -> None:
     assert asked == ["Discard the unsaved changes to this file?", "beforeunload"]
 
 
+@pytest.mark.usefixtures("session")
+def test_who_goes_on_in_place_is_asked_first_and_may_stay(page: Page) -> None:
+    address = page.url
+    page.mouse.move(3, 3)
+    page.wait_for_selector("[data-goes]", state="attached")
+    inbox = page.get_by_role("link", name="Inbox").first
+    inbox.click()
+    page.wait_for_url("**/inbox")
+    page.go_back()
+    page.get_by_role("link", name="Edit file").click()
+    editor = page.locator(".cm-content")
+    expect(editor).to_be_focused()
+    page.keyboard.type("typed ")
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.get_by_role("log").focus()
+    page.keyboard.press("n")
+    wait_for(lambda: len(asked) == 1 or page.wait_for_timeout(20))
+    page.evaluate("history.forward()")
+    wait_for(lambda: len(asked) == 2 or page.wait_for_timeout(20))
+    assert page.url.split("?")[0] == address.split("?")[0]
+    # Its keys are not kept for the page that somebody did not go to.
+    editor.focus()
+    page.keyboard.type("twice ")
+    expect(editor).to_contain_text("twice")
+    expect(editor).to_contain_text("typed")
+    assert set(asked) == {"Discard the unsaved changes to this file?"}
+
+
 @pytest.mark.parametrize("width", [2000, 390])
 @pytest.mark.usefixtures("session")
 def test_versions_of_two_who_changed_a_file_are_merged_by_hand(

@@ -14,7 +14,7 @@ from bench.npm import Unavailable
 from tests.e2e.axe import find_faults, install_axe
 from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
-from tests.e2e.rest import ask, body, new_session, script
+from tests.e2e.rest import ask, body, new_session, script, wait_for
 
 pytestmark = [*of_page, pytest.mark.deep]
 KEYS = "Keyboard shortcuts"
@@ -118,7 +118,6 @@ def test_sessions_home_and_project_take_each_others_place(
     expect(log).to_contain_text(f"Answer 2 of {first}")
     prompt.fill("A draft of the first")
     log.evaluate("(log) => (log.scrollTop = 100)")
-    page.wait_for_timeout(500)
 
     row(page, second).click()
     expect(log).to_contain_text(f"Answer 2 of {second}")
@@ -179,6 +178,80 @@ def test_the_first_message_leads_to_its_session(server: Installation, page: Page
     page.go_back()
     expect(page.get_by_role("heading", name="Projects")).to_be_visible()
     expect(prompt).to_have_value("")
+
+
+def test_an_answer_for_a_page_that_is_gone_changes_nothing_on_the_next(
+    server: Installation, client: httpx.Client, tab: Page
+) -> None:
+    second, first = new_session(client), new_session(client)
+    held: list[Route] = []
+    tab.route(re.compile("/(prompt|start)$"), lambda route: held.append(route))
+    open_page(tab, f"{server.url}/t/{server.team}/s/{first}")
+    prompt, refused = tab.locator("#prompt"), "/there-is-no-such-command"
+    prompt.fill(refused)
+    tab.locator("#composer").evaluate("(form) => form.requestSubmit()")
+    wait_for(lambda: held or tab.wait_for_timeout(20))
+    row(tab, second).click()
+    tab.wait_for_url(f"**/{second}")
+    held.pop().continue_()
+    expect(tab.locator("#toasts")).to_contain_text("Your text is kept")
+    expect(tab.locator("#composer")).to_have_attribute("data-draft", second)
+    expect(prompt).to_have_value("")
+    row(tab, first).click()
+    expect(prompt).to_have_value(refused)
+    prompt.fill("")
+
+    tab.locator(".topbar-home").click()
+    expect(tab.get_by_role("heading", name="Projects")).to_be_visible()
+    prompt.fill(script([{"text": "Late."}]))
+    prompt.press("Enter")
+    wait_for(lambda: held or tab.wait_for_timeout(20))
+    row(tab, second).click()
+    tab.wait_for_url(f"**/{second}")
+    with tab.expect_response(re.compile("/start$")):
+        held.pop().continue_()
+    tab.wait_for_timeout(500)
+    assert tab.url.endswith(second)
+    assert is_swapped(tab)
+
+
+def test_back_needs_no_pointer_after_a_reload_and_closes_what_is_open(
+    server: Installation, client: httpx.Client, page: Page
+) -> None:
+    second, first = new_session(client), new_session(client)
+    open_page(page, f"{server.url}/t/{server.team}/s/{first}")
+    row(page, second).click()
+    page.wait_for_url(f"**/{second}")
+    page.reload()
+    page.go_back()
+    expect(page.locator("main")).to_have_attribute("data-session", first)
+    page.go_forward()
+    expect(page.locator("main")).to_have_attribute("data-session", second)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.go_back()
+    expect(page.locator("main")).to_have_attribute("data-session", first)
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_a_page_that_is_gone_before_its_scripts_leaves_them_working(
+    server: Installation, client: httpx.Client, tab: Page
+) -> None:
+    second, first = new_session(client), new_session(client)
+    late: list[Route] = []
+    tab.route(re.compile(r"/js/draft\b"), lambda route: late.append(route))
+    open_page(tab, f"{server.url}/t/{server.team}/s/{first}")
+    wait_for(lambda: late or tab.wait_for_timeout(20))
+    tab.get_by_role("link", name="Inbox").first.click()
+    tab.wait_for_url("**/inbox")
+    late.pop().continue_()
+    tab.wait_for_timeout(300)
+    row(tab, second).click()
+    tab.wait_for_url(f"**/{second}")
+    tab.locator("#prompt").fill(script([{"text": "The answer."}]))
+    tab.locator("#prompt").press("Enter")
+    expect(tab.get_by_role("log")).to_contain_text("The answer.")
+    assert is_swapped(tab)
 
 
 def test_who_uses_the_keyboard_keeps_the_focus(

@@ -14,7 +14,7 @@ from bench.npm import Unavailable
 from tests.e2e.axe import find_faults, install_axe
 from tests.e2e.browser import of_page
 from tests.e2e.installation import Installation
-from tests.e2e.rest import ask, body, new_session, script, wait_for
+from tests.e2e.rest import ask, body, new_session, script
 
 pytestmark = [*of_page, pytest.mark.deep]
 KEYS = "Keyboard shortcuts"
@@ -189,8 +189,8 @@ def test_an_answer_for_a_page_that_is_gone_changes_nothing_on_the_next(
     open_page(tab, f"{server.url}/t/{server.team}/s/{first}")
     prompt, refused = tab.locator("#prompt"), "/there-is-no-such-command"
     prompt.fill(refused)
-    tab.locator("#composer").evaluate("(form) => form.requestSubmit()")
-    wait_for(lambda: held or tab.wait_for_timeout(20))
+    with tab.expect_request(re.compile("/prompt$")):
+        tab.locator("#composer").evaluate("(form) => form.requestSubmit()")
     row(tab, second).click()
     tab.wait_for_url(f"**/{second}")
     held.pop().continue_()
@@ -204,8 +204,8 @@ def test_an_answer_for_a_page_that_is_gone_changes_nothing_on_the_next(
     tab.locator(".topbar-home").click()
     expect(tab.get_by_role("heading", name="Projects")).to_be_visible()
     prompt.fill(script([{"text": "Late."}]))
-    prompt.press("Enter")
-    wait_for(lambda: held or tab.wait_for_timeout(20))
+    with tab.expect_request(re.compile("/start$")):
+        prompt.press("Enter")
     row(tab, second).click()
     tab.wait_for_url(f"**/{second}")
     with tab.expect_response(re.compile("/start$")):
@@ -240,8 +240,8 @@ def test_a_page_that_is_gone_before_its_scripts_leaves_them_working(
     second, first = new_session(client), new_session(client)
     late: list[Route] = []
     tab.route(re.compile(r"/js/draft\b"), lambda route: late.append(route))
-    open_page(tab, f"{server.url}/t/{server.team}/s/{first}")
-    wait_for(lambda: late or tab.wait_for_timeout(20))
+    with tab.expect_request(re.compile(r"/js/draft\b")):
+        open_page(tab, f"{server.url}/t/{server.team}/s/{first}")
     tab.get_by_role("link", name="Inbox").first.click()
     tab.wait_for_url("**/inbox")
     late.pop().continue_()

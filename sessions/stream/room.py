@@ -330,8 +330,14 @@ def _growing_ops(session_id: str, growing: Growing) -> Ops:
 
 
 def _progress_ops(session_id: str, parts: list[StoredTool]) -> Ops:
+    """Progress may come later than the end of its call, and is nothing new then."""
     session = load_session(session_id)
-    return [op for part in parts for op in render_tool(session, part)] if session else []
+    if session is None:
+        return []
+    rows = Part.objects.filter(pk__in=[part["id"] for part in parts]).values_list("pk", "data")
+    running = {part_id for part_id, data in rows if data["state"]["status"] == "running"}
+    shown = (part for part in parts if part["id"] in running)
+    return [op for part in shown for op in render_tool(session, part)]
 
 
 def _open_texts(session_id: str) -> dict[str, str]:

@@ -234,7 +234,7 @@ async def test_progress_of_a_command_is_drawn_and_gives_way_to_its_end(
 ) -> None:
     page = await in_db(load_page)
     async with watching(session, page) as watcher:
-        told, _ = await started(session, alice)
+        told, part = await started(session, alice)
         part_id = new_id("prt")
         await in_db(told.running, "bash", {"command": "make"}, id=part_id)
         row = await in_db(Part.objects.get, pk=part_id)
@@ -246,6 +246,11 @@ async def test_progress_of_a_command_is_drawn_and_gives_way_to_its_end(
         assert len(drawn) < 5
         await in_db(told.done, "bash", {"command": "make"}, "built", id=part_id, output="built")
         await watcher.reach(await last_seq(session))
+        # What the bus brings late changes nothing any more.
+        await in_db(publish_progress, session, row.data)
+        await asyncio.sleep(2 * room.PROGRESS_S)
+        await grow(session, part, "abc")
+        await watcher.until(lambda page: length_of(page, part) == 3)
     assert "line 29" not in page.root.text
     assert "built" in page.root.text
 

@@ -11,7 +11,7 @@ import { eachPage } from "./page.js";
 let offer;
 addEventListener("beforeinstallprompt", (event) => (offer = event).preventDefault());
 
-addEventListener("click", (event) => {
+document.addEventListener("click", (event) => {
   const [copied, permitted, dictates, finds, shown, installs] = ["copy-from", "permit", "dictate", "palette-open", "reveal", "install"].map((kind) => event.target.closest(`[data-${kind}]`));
   if (copied || finds) event.preventDefault();
   if (copied) import("./copy.js").then(({ copy }) => copy(copied));

@@ -47,7 +47,7 @@ function receive(card, aloud) {
   if (aloud && !card.parentElement.closest("[data-permission]")) alertUser(_("The agent asks: {what}", { what: document.getElementById(card.getAttribute("aria-labelledby")).textContent }));
 }
 
-addEventListener("submit", (event) => {
+document.addEventListener("submit", (event) => {
   const own = event.target.closest("[data-permission]");
   if (!own) return;
   if (!isFresh(own)) return (answered = own);
@@ -67,10 +67,10 @@ export function start(dock, aloud) {
 }
 
 // On a phone the list opens in the card, and below what is in sight.
-addEventListener("toggle", ({ target }) => target.open && target.matches(".permission-always") && target.scrollIntoView({ block: "nearest" }), true);
+document.addEventListener("toggle", ({ target }) => target.open && target.matches(".permission-always") && target.scrollIntoView({ block: "nearest" }), true);
 
 // To remember nothing is no answer.
-addEventListener("change", ({ target }) => {
+document.addEventListener("change", ({ target }) => {
   if (target.name === "pattern") target.form.querySelector("button").disabled = !target.form.querySelector("[name=pattern]:checked");
 });
 

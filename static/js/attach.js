@@ -168,15 +168,15 @@ addEventListener("change", ({ target }) => target.matches("[data-composer] selec
 onLeave(() => (held = []));
 
 // A refused message comes back as a new form, which cannot hold the files by itself.
-addEventListener("htmx:after:swap", () => {
+document.addEventListener("htmx:after:swap", () => {
   if (held.length && field() && !field().files.length) put(held);
 });
 
-addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
   if (ctx.sourceElement.matches("[data-composer]") && field().files.length) ctx.fetch = upload;
 });
 
-addEventListener("htmx:after:request", (event) => {
+document.addEventListener("htmx:after:request", (event) => {
   const { sourceElement, response } = event.detail.ctx;
   if (!sourceElement.matches("[data-composer]") || !sourceElement.isConnected || response.status >= 300) return;
   tell([]);

@@ -18,7 +18,7 @@ eachPage(() => {
 });
 
 // Until then they are deaf: nobody can have read what has just come.
-addEventListener("submit", (event) => {
+document.addEventListener("submit", (event) => {
   if (heard || !event.target.closest("[data-permission]")) return;
   event.preventDefault();
   event.stopImmediatePropagation();

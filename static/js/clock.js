@@ -41,4 +41,4 @@ function tick() {
 }
 eachPage(tick);
 setInterval(tick, TICK_MS);
-addEventListener("visibilitychange", tick);
+document.addEventListener("visibilitychange", tick);

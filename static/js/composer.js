@@ -9,10 +9,10 @@ const isPrompt = (target) => target.matches("[data-prompt]");
 const stop = () => document.querySelector("[data-stop]");
 const write = () => import("./write.js");
 const attach = () => import("./attach.js");
-const on = addEventListener;
+const on = (...what) => document.addEventListener(...what);
 
 // Fragments are the same for all viewers: what makes a submission unique is made here, and stays.
-on("submit", ({ target }) => target.querySelectorAll("[data-ulid]").forEach((field) => (field.value ||= ulid())), true);
+document.addEventListener("submit", ({ target }) => target.querySelectorAll("[data-ulid]").forEach((field) => (field.value ||= ulid())), true);
 
 for (const type of ["focusin", "input", "submit"]) on(type, ({ target }) => target.closest("[data-composer]") && write());
 

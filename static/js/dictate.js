@@ -48,5 +48,5 @@ document.addEventListener("keydown", (event) => {
   listening.stop();
 }, true);
 // What comes later belongs to no message.
-addEventListener("submit", ({ target }) => target.matches("[data-composer]") && listening?.abort());
+document.addEventListener("submit", ({ target }) => target.matches("[data-composer]") && listening?.abort());
 onLeave(() => listening?.abort());

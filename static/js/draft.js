@@ -85,4 +85,4 @@ export function restore() {
 eachPage(() => form() && (ahead = Number(form().dataset.now) - askedAt));
 addEventListener("pagehide", () => flush(true));
 onLeave(() => flush(true));
-addEventListener("visibilitychange", () => document.hidden && flush(true));
+document.addEventListener("visibilitychange", () => document.hidden && flush(true));

@@ -62,7 +62,7 @@ function unpick() {
 const rowOf = (node) => (node.closest ? node : node.parentElement)?.closest(".file-code tr[id]");
 const numberOf = (row) => Number(row.id.slice(1));
 
-addEventListener("selectionchange", () => {
+document.addEventListener("selectionchange", () => {
   if (!pane()) return;
   const { isCollapsed, anchorNode, focusNode } = getSelection();
   const rows = isCollapsed ? [] : [anchorNode, focusNode].map(rowOf);
@@ -117,7 +117,7 @@ addEventListener("input", (event) => {
   clearTimeout(due);
   due = setTimeout(look, FILTER_MS, event);
 });
-addEventListener("keydown", async (event) => {
+document.addEventListener("keydown", async (event) => {
   if (!isFilter(event) || !/^(Enter|ArrowDown)$/.test(event.key)) return;
   event.preventDefault();
   await (due ? look(event) : found);

@@ -58,8 +58,8 @@ function follow(target) {
   for (let node = target; node !== document.body && node; node = node.parentElement) trail.push(node);
 }
 
-addEventListener("focusin", ({ target }) => follow(target));
-for (const type of ["focusout", "htmx:after:swap"]) addEventListener(type, () => setTimeout(settle, WAIT_MS));
+document.addEventListener("focusin", ({ target }) => follow(target));
+for (const type of ["focusout", "htmx:after:swap"]) document.addEventListener(type, () => setTimeout(settle, WAIT_MS));
 follow(document.activeElement);
 
 // Arrow keys go through menus, and Ctrl+Enter sends the form of a text.

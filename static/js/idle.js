@@ -14,4 +14,4 @@ export function place() {
 export const isIdle = () => isPlaced && document.activeElement === prompt() && !prompt().value;
 
 for (const type of ["input", "pointerdown", "focusout"])
-  addEventListener(type, ({ target }) => (isPlaced &&= !target.matches("[data-prompt]") || !document.hasFocus()));
+  document.addEventListener(type, ({ target }) => (isPlaced &&= !target.matches("[data-prompt]") || !document.hasFocus()));

@@ -118,4 +118,4 @@ document.addEventListener("keydown", (event) => {
 const openHelp = async () => (await import("./help.js")).open(deed, keymap);
 bind({ id: "help", run: openHelp });
 
-addEventListener("click", (event) => event.target.closest("[data-open-keys]") && openHelp());
+document.addEventListener("click", (event) => event.target.closest("[data-open-keys]") && openHelp());

@@ -5,7 +5,7 @@ import { _ } from "./words.js";
 
 const PART = 'a[hx-get]:is([hx-target^="#body-"], [hx-target^="#shown-"], [hx-target="#changes"], #earlier, #later)';
 
-addEventListener("htmx:before:request", ({ target }) => {
+document.addEventListener("htmx:before:request", ({ target }) => {
   if (!target.matches?.(PART)) return;
   target.ariaBusy = "true";
   target.fault?.remove();
@@ -21,7 +21,7 @@ function keepHere(event) {
 }
 for (const type of ["htmx:before:response", "htmx:error"]) document.addEventListener(type, keepHere, true);
 
-addEventListener("htmx:finally:request", ({ target, detail: { ctx } }) => {
+document.addEventListener("htmx:finally:request", ({ target, detail: { ctx } }) => {
   if (!target.matches?.(PART)) return;
   target.ariaBusy = null;
   if (ctx.status === "swapped") return;

@@ -217,10 +217,10 @@ export function keep(line) {
   addEventListener("offline", drop);
   // A page that comes back from the history is as old as when it was left.
   addEventListener("pageshow", (event) => event.persisted && drop());
-  addEventListener("visibilitychange", () => document.hidden || (page.source ? beSeen() : connect()));
+  document.addEventListener("visibilitychange", () => document.hidden || (page.source ? beSeen() : connect()));
   addEventListener("input", beHeard);
   addEventListener("click", ({ target }) => target.closest("[data-retry]") && connect());
-  addEventListener("htmx:before:response", ({ detail }) => detail.ctx.response.status === 401 && end("signed-out"));
+  document.addEventListener("htmx:before:response", ({ detail }) => detail.ctx.response.status === 401 && end("signed-out"));
   // Old builds' files may be gone.
   addEventListener("unhandledrejection", (event) => {
     if (!/module/i.test(event.reason?.message)) return;

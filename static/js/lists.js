@@ -43,7 +43,7 @@ async function read() {
 }
 
 // The pointer may have come since.
-addEventListener("htmx:after:request", (event) => {
+document.addEventListener("htmx:after:request", (event) => {
   const { isPatient, target } = event.detail.ctx;
   if (!isPatient || !isHeld(target)) return;
   event.preventDefault();

@@ -39,7 +39,7 @@ function applyAll(ops) {
 }
 
 const readAgain = (...how) => import("./missing.js").then(({ askAll }) => askAll(page, applyAll, ...how));
-addEventListener("newest", ({ detail }) => readAgain(true, detail === "show"));
+document.addEventListener("newest", ({ detail }) => readAgain(true, detail === "show"));
 
 const lists = (act) => import("./lists.js").then(act);
 const refreshLists = () => lists(({ refresh }) => refresh());

@@ -127,14 +127,14 @@ function step(event) {
 }
 
 document.addEventListener("keydown", step, true);
-addEventListener("input", (event) => event.target.matches("[data-prompt]") && suggest(event.target));
+document.addEventListener("input", (event) => event.target.matches("[data-prompt]") && suggest(event.target));
 // Before the field loses the focus.
-addEventListener("mousedown", (event) => {
+document.addEventListener("mousedown", (event) => {
   const option = event.target.closest("#mentions .mention");
   if (!option) return;
   event.preventDefault();
   if (option.matches(TAKEN)) take(option);
 });
-addEventListener("focusout", (event) => event.target.matches("[data-prompt]") && close());
-addEventListener("submit", close);
+document.addEventListener("focusout", (event) => event.target.matches("[data-prompt]") && close());
+document.addEventListener("submit", close);
 if (prompt()) suggest(prompt());

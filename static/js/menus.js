@@ -4,7 +4,7 @@
 const openMenus = () => [...document.querySelectorAll("[data-menu][open]")];
 
 // A press on its text focuses what is around it.
-for (const type of ["click", "focusin"]) addEventListener(type, ({ target }) => openMenus().forEach((menu) => {
+for (const type of ["click", "focusin"]) document.addEventListener(type, ({ target }) => openMenus().forEach((menu) => {
   if (!menu.contains(target) && (type === "click" || !target.contains(menu))) menu.open = false;
 }));
 
@@ -21,6 +21,6 @@ document.addEventListener("keydown", (event) => {
   });
 }, true);
 
-addEventListener("focusin", ({ target }) => target.matches("[data-select]") && target.select());
+document.addEventListener("focusin", ({ target }) => target.matches("[data-select]") && target.select());
 
 addEventListener("change", ({ target }) => target.matches("[data-submit]") && target.form.requestSubmit());

@@ -156,7 +156,7 @@ addEventListener("popstate", () => (isCurrent() ? stay() : goBack()));
 // A reload keeps the entries before it.
 if (!isCurrent()) goBack();
 // A form may lead to one: the first message of a session does.
-addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
+document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
   const url = ctx.hx.redirect && new URL(ctx.hx.redirect, location);
   if (!url || !isPlace(url)) return;
   delete ctx.hx.redirect;
@@ -165,7 +165,7 @@ addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
 });
 onLeave(() => clearTimeout(timer));
 // What is done may change any page.
-addEventListener("htmx:before:request", ({ detail: { ctx } }) => ctx.request.method !== "GET" && ahead.clear());
+document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => ctx.request.method !== "GET" && ahead.clear());
 
 function rest({ target }) {
   clearTimeout(timer);

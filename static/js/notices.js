@@ -32,7 +32,7 @@ export function hide(name) {
   place.hidden = true;
 }
 
-addEventListener("click", ({ target }) => {
+document.addEventListener("click", ({ target }) => {
   if (!target.closest("[data-reload]")) return;
   // Who reads what is past opens the page where it was.
   const link = document.getElementById(history.state?.rows?.turn)?.querySelector(".prompt-head a");

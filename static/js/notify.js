@@ -52,11 +52,11 @@ addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.clo
 // On a phone they cover the page: the next tap removes them.
 addEventListener("pointerdown", ({ pointerType, target }) => pointerType === "touch" && !target.closest("[data-toast]") && [...toasts.children].forEach((one) => one.dataset.kind === "bad" || one.remove()));
 
-addEventListener("htmx:before:request", ({ detail: { ctx } }) => (ctx.main = document.querySelector("main")));
+document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => (ctx.main = document.querySelector("main")));
 
 // An error page is no fragment. A form with errors (422) and a retargeted toast are;
 // of another page's, only the toast.
-addEventListener("htmx:before:response", (event) => {
+document.addEventListener("htmx:before:response", (event) => {
   const { main, response: { status, headers } } = event.detail.ctx;
   const target = headers.get("HX-Retarget");
   const isLate = main?.isConnected === false && target !== "#toasts";
@@ -66,14 +66,14 @@ addEventListener("htmx:before:response", (event) => {
 });
 
 const aboutOf = ({ request: { method, action } }) => `${method} ${action.split("?")[0]}`;
-addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
   for (const error of toasts.querySelectorAll('[data-kind="bad"]')) {
     if (ctx.response?.status >= 400) error.dataset.about ??= aboutOf(ctx);
     else if (ctx.response && error.dataset.about === aboutOf(ctx)) error.remove();
   }
 });
 
-addEventListener("htmx:error", (event) => {
+document.addEventListener("htmx:error", (event) => {
   // A message waits by itself.
   if (event.detail.error instanceof TypeError && !event.detail.ctx?.sourceElement.matches("[data-composer]")) import("./refused.js").then(({ lose }) => lose());
 });

@@ -29,7 +29,7 @@ async function openMenu(event, link) {
   event.preventDefault();
   (await import("./row_menu.js")).open(link);
 }
-addEventListener("contextmenu", (event) => {
+document.addEventListener("contextmenu", (event) => {
   const link = event.target.closest("[data-row]")?.querySelector("[data-row-menu]");
   // With Shift it is the browser's own menu.
   if (link && !event.shiftKey) openMenu(event, link);

@@ -4,12 +4,12 @@ const pointer = matchMedia("(hover: hover)");
 // Nobody clicks a moving row.
 const AIMED = "[data-row] a:hover";
 
-addEventListener("htmx:config:request", (event) => {
+document.addEventListener("htmx:config:request", (event) => {
   const { target } = event;
   if (!target.matches?.(POLLED)) return;
   if (document.hidden || (pointer.matches && target.querySelector(AIMED))) event.preventDefault();
 });
 
-addEventListener("visibilitychange", () => {
+document.addEventListener("visibilitychange", () => {
   if (!document.hidden) document.querySelectorAll(POLLED).forEach((one) => htmx.trigger(one, "every", {}, false));
 });

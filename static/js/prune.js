@@ -36,7 +36,7 @@ function offer(id, query, text) {
   htmx.process(link);
 }
 
-addEventListener("htmx:before:swap", (event) => {
+document.addEventListener("htmx:before:swap", (event) => {
   if (event.detail.ctx.sourceElement?.id !== "earlier") return;
   const fromEnd = log.scrollHeight - log.scrollTop;
   requestAnimationFrame(() => {
@@ -44,7 +44,7 @@ addEventListener("htmx:before:swap", (event) => {
     cut(false);
   });
 });
-addEventListener("htmx:after:swap", (event) => {
+document.addEventListener("htmx:after:swap", (event) => {
   if (event.detail.ctx.sourceElement?.id !== "later") return;
   // What came since had no place in the page.
   if (!inner.querySelector(":scope > #later")) htmx.trigger(log, "newest");

@@ -14,7 +14,7 @@ export function recall(field, step) {
   field.selectionStart = field.value.length;
 }
 
-addEventListener("keydown", (event) => {
+document.addEventListener("keydown", (event) => {
   const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
   if (!step || !event.target.matches("[data-prompt]") || !event.target.value || event.target.value !== said()[place]) return;
   event.preventDefault();

@@ -30,11 +30,11 @@ function take(field, pressed) {
   begun = null;
 }
 
-addEventListener("focusin", () => (begun = null));
+document.addEventListener("focusin", () => (begun = null));
 document.documentElement.dataset.records = "on";
 
 // The page that was answered has the new keys: they act without loading it again.
-addEventListener("htmx:after:swap", () => {
+document.addEventListener("htmx:after:swap", () => {
   const said = document.querySelector("[data-said]");
   if (said) announce(said.textContent);
   const acting = JSON.parse(document.querySelector("[data-acting]")?.dataset.acting ?? "null");

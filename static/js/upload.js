@@ -38,7 +38,7 @@ export function upload(action, { method, headers, body, signal }) {
   });
 }
 
-addEventListener("click", ({ target }) => {
+document.addEventListener("click", ({ target }) => {
   if (!target.closest("[data-sending-stop]")) return;
   way?.abort();
   announce(_("Not sent. Your message and its files are still here."));

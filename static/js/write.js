@@ -60,13 +60,13 @@ addEventListener("submit", ({ target, submitter }) => {
   if (!target.closest("[data-session]")) place();
 });
 
-addEventListener("htmx:error", ({ detail: { ctx, error } }) => {
+document.addEventListener("htmx:error", ({ detail: { ctx, error } }) => {
   if (!ctx?.sourceElement.matches("[data-composer]") || !ctx.sourceElement.isConnected || !(error instanceof TypeError)) return;
   keep();
   hold(delivery);
 });
 
-addEventListener("htmx:after:request", (event) => {
+document.addEventListener("htmx:after:request", (event) => {
   const { sourceElement, response } = event.detail.ctx;
   // What a rollback gave back goes with it, unless changed.
   if (sourceElement.matches("[data-restore]") && prompt().value === sessionStorage.given) {

@@ -11,11 +11,11 @@ export function eachPage(begin) {
 }
 
 /** Do it just before another page comes. */
-export const onLeave = (end) => document.addEventListener("leave", end);
+export const onLeave = (end) => addEventListener("leave", end);
 
 /** Another page is about to come, which the server was asked for then. */
 export function leave(asked) {
-  document.dispatchEvent(new Event("leave"));
+  dispatchEvent(new Event("leave"));
   askedAt = asked;
 }
 

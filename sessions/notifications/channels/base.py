@@ -8,7 +8,7 @@ from typing import Protocol
 from django.utils.functional import Promise
 
 from sessions.models import NotificationKind, PushSubscription
-from teams.auth import Principal
+from teams.auth import Principal, authenticate_for
 from teams.models import Team, User
 
 
@@ -83,3 +83,15 @@ class Channel(Protocol):
 
     async def send(self, user: User, device: PushSubscription | None, message: Message) -> Result:
         """Must not raise for what the other side does: that is a problem of the result."""
+
+
+class OneAddress:
+    """The part of a channel with one address for each person, who is judged by their account."""
+
+    def devices(self, user: User) -> list[PushSubscription | None]:
+        return [None]
+
+    def principal(
+        self, user: User, device: PushSubscription | None, team: Team
+    ) -> Principal | None:
+        return authenticate_for(user, team)

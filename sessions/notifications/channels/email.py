@@ -13,12 +13,11 @@ from django.utils.translation import gettext_lazy
 
 from opencode_web.lib.public_url import site_origin
 from sessions.models import NotificationKind, PushSubscription
-from sessions.notifications.channels.base import Message, Result
-from teams.auth import Principal, authenticate_for
-from teams.models import Team, User
+from sessions.notifications.channels.base import Message, OneAddress, Result
+from teams.models import User
 
 
-class EmailChannel:
+class EmailChannel(OneAddress):
     """Through the server that SMTP_URL names."""
 
     name = "email"
@@ -29,14 +28,6 @@ class EmailChannel:
         if settings.EMAIL_HOST and settings.PUBLIC_URL:
             return ""
         return _("This server does not send e-mail. An operator can set SMTP_URL and PUBLIC_URL.")
-
-    def devices(self, user: User) -> list[PushSubscription | None]:
-        return [None]
-
-    def principal(
-        self, user: User, device: PushSubscription | None, team: Team
-    ) -> Principal | None:
-        return authenticate_for(user, team)
 
     async def send(self, user: User, device: PushSubscription | None, message: Message) -> Result:
         return await asyncio.to_thread(_send, user, message)

@@ -8,12 +8,12 @@ from sessions.integrations.slack.api import FINAL, SlackError, slack_of
 from sessions.integrations.slack.blocks import escape, fallback, link, section
 from sessions.integrations.slack.setup import slack_host
 from sessions.models import LinkedAccount, NotificationKind, PushSubscription, SlackWorkspace
-from sessions.notifications.channels.base import Message, Result
-from teams.auth import Principal, authenticate_for
+from sessions.notifications.channels.base import Message, OneAddress, Result
+from teams.auth import Principal
 from teams.models import Team, User
 
 
-class SlackChannel:
+class SlackChannel(OneAddress):
     """A direct message to the person's linked account.
 
     Only about the team whose workspace it is: that of the account which was linked first.
@@ -28,15 +28,12 @@ class SlackChannel:
             return ""
         return _("Link your account on your team's Slack page first.")
 
-    def devices(self, user: User) -> list[PushSubscription | None]:
-        return [None]
-
     def principal(
         self, user: User, device: PushSubscription | None, team: Team
     ) -> Principal | None:
         found = _find(user)
         is_its = found is not None and found[0].integration.team_id == team.pk
-        return authenticate_for(user, team) if is_its else None
+        return super().principal(user, device, team) if is_its else None
 
     async def send(self, user: User, device: PushSubscription | None, message: Message) -> Result:
         found = await in_db(_find, user)

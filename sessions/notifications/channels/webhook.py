@@ -12,12 +12,11 @@ from opencode_web.lib.json import JsonObject
 from opencode_web.lib.public_url import site_origin
 from sessions.actions.notifications import note_own_delivery
 from sessions.models import NotificationKind, OwnWebhook, PushSubscription
-from sessions.notifications.channels.base import Line, Message, Result
-from teams.auth import Principal, authenticate_for
-from teams.models import Team, User
+from sessions.notifications.channels.base import Line, Message, OneAddress, Result
+from teams.models import User
 
 
-class WebhookChannel:
+class WebhookChannel(OneAddress):
     """Signed requests to an address of the person's, as those of a team's webhooks."""
 
     name = "webhook"
@@ -32,14 +31,6 @@ class WebhookChannel:
         if hook.disabled_at is not None:
             return _("It is turned off, because nothing could be delivered. See below.")
         return ""
-
-    def devices(self, user: User) -> list[PushSubscription | None]:
-        return [None]
-
-    def principal(
-        self, user: User, device: PushSubscription | None, team: Team
-    ) -> Principal | None:
-        return authenticate_for(user, team)
 
     async def send(self, user: User, device: PushSubscription | None, message: Message) -> Result:
         hook = await in_db(own_webhook, user)

@@ -334,8 +334,8 @@ def _progress_ops(session_id: str, parts: list[StoredTool]) -> Ops:
     session = load_session(session_id)
     if session is None:
         return []
-    rows = Part.objects.filter(pk__in=[part["id"] for part in parts]).values_list("pk", "data")
-    running = {part_id for part_id, data in rows if data["state"]["status"] == "running"}
+    rows = Part.objects.filter(pk__in=[part["id"] for part in parts])
+    running = set(rows.filter(data__state__status="running").values_list("pk", flat=True))
     shown = (part for part in parts if part["id"] in running)
     return [op for part in shown for op in render_tool(session, part)]
 

@@ -11,7 +11,7 @@ const app = document.querySelector("[data-app]");
 const PLACE = /^\/(t\/[^/]+\/(inbox|board|s\/[^/]+|p\/[^/]+\/|settings\/[\w-]+)?|me\/[\w-]+)$/;
 // Of the body only this is of the page, and not of the person and the team.
 const OF_PAGE = ["liveProject", "thinking"];
-// What was fetched, {at, text}, and what was left, {fields, top}, by address.
+// What was fetched, {at, text}, and what was left, {typed, top}, by address.
 const ahead = new Map();
 const left = new Map();
 let newest = 0;
